@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+# Build conventions: flags, layers, plugins, tests.
+include(GNUInstallDirs)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+# Build tree = tarball layout: libnrt.so.1 with plugins/ beside it.
+set(OPENNRT_LIB_DIR ${CMAKE_BINARY_DIR}/lib)
+set(OPENNRT_PLUGIN_DIR ${OPENNRT_LIB_DIR}/plugins)
+set(OPENNRT_BIN_DIR ${CMAKE_BINARY_DIR}/bin)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(opennrt_flags INTERFACE)
+target_compile_options(opennrt_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
+                       -Wno-unused-parameter)
+target_compile_options(opennrt_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # libnrt must not make STB_GNU_UNIQUE symbols: they would survive dlclose of
+  # a host and clash between copies.
+  target_compile_options(opennrt_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>)
+endif()
+if(OPENNRT_WERROR)
+  target_compile_options(opennrt_flags INTERFACE -Werror)
+endif()
+
+set(OPENNRT_BUILD_SAN none)
+if(OPENNRT_SANITIZE STREQUAL "asan")
+  set(_san -fsanitize=address)
+  set(OPENNRT_BUILD_SAN asan)
+elseif(OPENNRT_SANITIZE STREQUAL "ubsan")
+  set(_san -fsanitize=undefined -fno-sanitize-recover=undefined)
+  set(OPENNRT_BUILD_SAN ubsan)
+elseif(OPENNRT_SANITIZE STREQUAL "asan+ubsan")
+  set(_san -fsanitize=address,undefined -fno-sanitize-recover=undefined)
+  set(OPENNRT_BUILD_SAN asan)
+elseif(OPENNRT_SANITIZE STREQUAL "tsan")
+  set(_san -fsanitize=thread)
+  set(OPENNRT_BUILD_SAN tsan)
+elseif(NOT OPENNRT_SANITIZE STREQUAL "none")
+  message(FATAL_ERROR "OPENNRT_SANITIZE=${OPENNRT_SANITIZE}: use none, asan, ubsan, asan+ubsan or tsan")
+endif()
+if(OPENNRT_SANITIZE STREQUAL "none")
+  set(OPENNRT_LINK_DEFS -Wl,-z,defs)  # the sanitizer runtimes live in the executable
+else()
+  set(OPENNRT_LINK_DEFS "")
+  add_compile_options(${_san} -fno-omit-frame-pointer -g)
+  add_link_options(${_san})
+endif()
+target_compile_definitions(opennrt_flags INTERFACE
+  OPENNRT_VERSION="${PROJECT_VERSION}" OPENNRT_BUILD_SAN="${OPENNRT_BUILD_SAN}")
+
+# Directory links beside the tests and tools need no installed libraries.
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+
+# opennrt_layer(NAME SOURCES a.cpp... [DEPS targets...])
+# One static library per layer of core/; links only downward (PRIVATE).
+function(opennrt_layer name)
+  cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(opennrt_${name} STATIC ${A_SOURCES})
+  target_include_directories(opennrt_${name} PUBLIC ${PROJECT_SOURCE_DIR}/core
+    ${PROJECT_SOURCE_DIR}/core/include ${PROJECT_SOURCE_DIR}/sdk/include)
+  target_link_libraries(opennrt_${name} PRIVATE opennrt_flags ${A_DEPS})
+endfunction()
+
+# opennrt_plugin(NAME SOURCES ... [DEPS ...] ENTRY symbol MANIFEST file)
+# A module in lib/plugins/ that exports exactly its query symbol, with its manifest.
+function(opennrt_plugin name)
+  cmake_parse_arguments(A "" "ENTRY;MANIFEST" "SOURCES;DEPS" ${ARGN})
+  set(target opennrt_plugin_${name})
+  add_library(${target} MODULE ${A_SOURCES})
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME "opennrt-${name}"
+    LIBRARY_OUTPUT_DIRECTORY ${OPENNRT_PLUGIN_DIR})
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/${name}.map)
+  file(CONFIGURE OUTPUT ${script} CONTENT "{ global: @A_ENTRY@; local: *; };\n" @ONLY)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/sdk/include
+    ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE opennrt_flags ${A_DEPS})
+  target_link_options(${target} PRIVATE ${OPENNRT_LINK_DEFS} -Wl,-z,now -Wl,--exclude-libs,ALL
+    -Wl,--version-script=${script})
+  configure_file(${A_MANIFEST} ${OPENNRT_PLUGIN_DIR}/${name}.plugin.yaml @ONLY)
+  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/opennrt/plugins
+          COMPONENT plugin-${name})
+  install(FILES ${OPENNRT_PLUGIN_DIR}/${name}.plugin.yaml
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/opennrt/plugins COMPONENT plugin-${name})
+endfunction()
+
+# opennrt_test(NAME LABELS label... SOURCES ... [DEPS ...] [ARGS ...] [TIMEOUT s])
+function(opennrt_test name)
+  cmake_parse_arguments(A "" "TIMEOUT" "SOURCES;DEPS;LABELS;ARGS;ENV" ${ARGN})
+  add_executable(${name} ${A_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests
+    ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/core/include ${PROJECT_SOURCE_DIR}/sdk/include)
+  target_link_libraries(${name} PRIVATE opennrt_flags ${A_DEPS} GTest::gmock GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${OPENNRT_BIN_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name} ${A_ARGS})
+  if(NOT A_TIMEOUT)
+    set(A_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT}
+    ENVIRONMENT "${A_ENV}")
+endfunction()

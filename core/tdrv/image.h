@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Program images: what one core's engines execute, assembled from a subgraph,
+// the arch plugin's steps and the core's region order
+//   PREAMBLE (SWITCH | GATE | RUN-PROLOGUE) | MAIN | POSTAMBLE.
+// Pure functions: addresses come in, bytes go out; nothing here allocates
+// device memory. The record-exact form follows device images of real runs
+// (runtimes 2.25 to 2.30).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "neff/program.h"
+#include "opennrt/arch.h"
+
+namespace opennrt::tdrv {
+
+inline constexpr std::uint32_t kMaxRings = 16;  // hardware rings of a queue set
+
+// Descriptors that one trigger of a block releases on every ring of its set.
+struct BlockCounts {
+  std::uint32_t block_id = 0;
+  std::uint32_t m2s = 0;
+  std::uint32_t s2m = 0;
+};
+
+// A queue set as the images see it: hardware queue, ring bases, counts.
+struct QueuePlacement {
+  const neff::QueueSet* set = nullptr;
+  std::uint32_t hardware_queue = 0;
+  bool caller_sources = false;       // some sources are inputs or outputs of the caller
+  bool caller_destinations = false;  // some destinations are
+  // Ring base addresses; 0 on a side that the IO switch fills per execution.
+  std::array<std::uint64_t, kMaxRings> m2s_base{}, s2m_base{};
+  std::vector<BlockCounts> blocks;  // index = position in set->blocks
+  std::uint32_t total_s2m = 0;      // of one ring, over all blocks
+  bool is_io() const { return caller_sources || caller_destinations; }
+};
+
+struct TableRing {
+  bool present = false;
+  std::uint64_t m2s_base = 0, s2m_base = 0;
+};
+
+// Everything one core's images need to know.
+struct ImageInputs {
+  const nrtp_arch_plugin* arch = nullptr;
+  const nrtp_product* product = nullptr;
+  std::uint32_t form = 0;  // nrtp_ib_form
+  std::uint32_t core = 0;  // index on the device
+  std::uint32_t lnc_rank = 0, lnc_size = 1;
+  std::uint32_t peer_core = 0;
+  std::uint64_t request_pa = 0;
+  const neff::Subgraph* subgraph = nullptr;  // nullptr: the ready program
+  std::vector<QueuePlacement> queues;        // hardware queue order
+  TableRing dve, act;
+  // var_id -> device address; UINT64_MAX = bound per execution or not staged.
+  std::vector<std::uint64_t> variable_address;
+};
+
+enum class Section : std::uint8_t { kPreamble = 0, kPostamble = 1, kMain = 2, kFunction = 3 };
+enum class PatchType : std::uint8_t { kInsert = 0, kModify = 1, kDelete = 2 };
+
+// Maps a device program counter back to a record of the NEFF stream.
+struct Patch {
+  std::uint32_t offset = 0;  // bytes in the image
+  std::uint32_t slots = 0;
+  PatchType type = PatchType::kInsert;
+  Section section = Section::kPreamble;
+};
+
+struct Image {
+  std::vector<std::uint8_t> bytes;  // whole 64-byte records, position independent
+  std::uint32_t gate_offset = 0;    // first GATE record
+  std::uint32_t main_offset = 0, main_bytes = 0;
+  std::uint32_t postamble_offset = 0;
+  std::vector<Patch> patches;
+};
+
+using ImageSet = std::array<Image, neff::kEngines>;
+
+// Assembles the five images of one core. NRT_INVALID: the stream holds an
+// instruction this arch or this release cannot run; the message names member,
+// record and opcode.
+Result<ImageSet> assemble_images(const ImageInputs& inputs);
+
+}  // namespace opennrt::tdrv

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace opennrt::emu {
+
+namespace {
+
+std::string describe(const char* what, const char* name, std::uint64_t bytes, int error) {
+  return std::string(what) + " of " + name + " (" + std::to_string(bytes) +
+         " bytes) failed: " + std::strerror(error);
+}
+
+}  // namespace
+
+std::unique_ptr<Region> Region::create(const char* name, std::uint64_t bytes, std::string* error) {
+  const int fd = memfd_create(name, MFD_CLOEXEC);
+  if (fd < 0) {
+    *error = describe("memfd_create", name, bytes, errno);
+    return nullptr;
+  }
+  if (ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
+    *error = describe("ftruncate", name, bytes, errno);
+    close(fd);
+    return nullptr;
+  }
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (data == MAP_FAILED) {
+    *error = describe("mmap", name, bytes, errno) +
+             "; a limit on the address space (ulimit -v) may be too low";
+    close(fd);
+    return nullptr;
+  }
+  madvise(data, bytes, MADV_DONTDUMP);
+  return std::unique_ptr<Region>(new Region(fd, static_cast<std::uint8_t*>(data), bytes));
+}
+
+Region::~Region() {
+  munmap(data_, bytes_);
+  close(fd_);
+}
+
+void Region::discard(std::uint64_t offset, std::uint64_t bytes) {
+  if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                static_cast<off_t>(bytes)) != 0)
+    std::memset(data_ + offset, 0, bytes);
+}
+
+std::unique_ptr<DeviceMemory> DeviceMemory::create(const MemoryConfig& config, std::string* error) {
+  auto memory = std::make_unique<DeviceMemory>();
+  for (std::uint32_t i = 0; i < config.hbm_channels; ++i) {
+    auto region = Region::create("opennrt-hbm", config.hbm_channel_bytes, error);
+    if (!region) return nullptr;
+    memory->hbm_.push_back(std::move(region));
+  }
+  for (std::uint32_t i = 0; i < config.cores; ++i) {
+    auto sbuf = Region::create("opennrt-sbuf", config.sbuf_window_bytes, error);
+    if (!sbuf) return nullptr;
+    auto psum = Region::create("opennrt-psum", config.psum_window_bytes, error);
+    if (!psum) return nullptr;
+    memory->sbuf_.push_back(std::move(sbuf));
+    memory->psum_.push_back(std::move(psum));
+  }
+  memory->host_ = Region::create("opennrt-host", config.host_bytes, error);
+  if (!memory->host_) return nullptr;
+  return memory;
+}
+
+}  // namespace opennrt::emu
