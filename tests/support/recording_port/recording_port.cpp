@@ -82,9 +82,7 @@ int64_t port_read_text(void* ctx, const char* path, char* buf, size_t n) {
   return self(ctx).target->read_text(self(ctx).target_ctx, path, buf, n);
 }
 uint64_t port_now_us(void* ctx) { return self(ctx).target->now_us(self(ctx).target_ctx); }
-void port_sleep_us(void* ctx, uint32_t us) {
-  self(ctx).target->sleep_us(self(ctx).target_ctx, us);
-}
+void port_sleep_us(void* ctx, uint32_t us) { self(ctx).target->sleep_us(self(ctx).target_ctx, us); }
 
 constexpr nrtp_sys_port kPort = {
     {sizeof(nrtp_sys_port), NRTP_MAGIC, NRTP_KIND_PORT, NRTP_PORT_ABI_MAJOR, NRTP_PORT_ABI_MINOR, 0,
