@@ -57,6 +57,7 @@ class DeviceMemory {
   Region& sbuf(std::uint32_t core) { return *sbuf_[core]; }
   Region& psum(std::uint32_t core) { return *psum_[core]; }
   std::uint32_t hbm_channels() const { return static_cast<std::uint32_t>(hbm_.size()); }
+  std::uint32_t cores() const { return static_cast<std::uint32_t>(sbuf_.size()); }
 
  private:
   std::vector<std::unique_ptr<Region>> hbm_, sbuf_, psum_;
