@@ -88,7 +88,7 @@ class Encoder {
     if (pair.key == "wait") return condition(pair, "wait_mode", 4);
     if (pair.key == "update") return condition(pair, "update_mode", 6);
     if (pair.key == "value") return header_number(pair, 8, 4);
-    if (pair.key == "length") return header_number(pair, 1, 1);
+    if (pair.key == "word_len") return header_number(pair, 1, 1);
     if (pair.key == "debug_cmd") return header_number(pair, 2, 1);
     if (pair.key == "debug_hint") return header_number(pair, 3, 1);
     if (pair.key.starts_with('@')) return raw(pair);

@@ -137,7 +137,7 @@ std::string disassemble(RecordView record, Generation generation) {
       add(&out, f.name, field_text(f, p));
     }
   }
-  if (header.word_len != default_length(record[0])) add(&out, "length", hex(header.word_len));
+  if (header.word_len != default_length(record[0])) add(&out, "word_len", hex(header.word_len));
   if (header.debug_cmd != 0) add(&out, "debug_cmd", std::to_string(header.debug_cmd));
   if (header.debug_hint != 0) add(&out, "debug_hint", std::to_string(header.debug_hint));
   add_uncovered(&out, layout, record);

@@ -13,6 +13,8 @@ GENERATIONS = ["sunda", "cayman", "mariana"]
 ENGINES = ["PE", "ACT", "POOL", "DVE", "SP"]
 RECORD_BYTES = 64
 HEADER_BYTES = 12
+# Keys of the header in the text form; no field may be called so.
+HEADER_KEYS = {"wait", "update", "value", "word_len", "debug_cmd", "debug_hint"}
 
 # name: (element width, kind)
 SCALARS = {
@@ -102,6 +104,8 @@ def expand(record, field, enums):
 def check_places(record, fields):
     used = [None] * RECORD_BYTES
     for name, offset, width, count, _, _ in fields:
+        if name in HEADER_KEYS:
+            fail(f"record {record}: {name} is a key of the header")
         for byte in range(offset, offset + width * count):
             if byte < HEADER_BYTES or byte >= RECORD_BYTES:
                 fail(f"record {record}: field {name} leaves the payload")

@@ -7,7 +7,7 @@
 //
 // A mnemonic and key=value pairs in any order; a field that is not named is
 // zero. Header keys: wait=MODE(index), update=MODE(index), value, debug_cmd,
-// debug_hint, length (default 0x10). Values by kind of the field: numbers
+// debug_hint, word_len (default 0x10). Values by kind of the field: numbers
 // (decimal, 0x.., signed where the field is), names of enumerations or their
 // number, r5 for registers, FP32/BFLOAT16 for type pairs, 1.5 or 0x.. for
 // floats, 1.5f or 0x.. for immediates, a,b,c for arrays, hex:0a0b for bytes,
