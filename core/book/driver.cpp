@@ -29,15 +29,6 @@ std::string ndl_plugin_name(const std::string& name) {
 
 }  // namespace
 
-Status errno_status(int error, std::string_view what) {
-  NRT_STATUS code = NRT_FAILURE;
-  if (error == -ENOMEM) code = NRT_RESOURCE;
-  if (error == -EINVAL) code = NRT_INVALID;
-  if (error == -EBUSY) code = NRT_EXEC_NC_BUSY;
-  char buffer[128];
-  return Status::make(code, "{}: {}", what, strerror_r(-error, buffer, sizeof buffer));
-}
-
 Driver::~Driver() {
   detach_ndl();
   if (port_ctx_ != nullptr || port_ != nullptr) port_->detach(port_ctx_);
