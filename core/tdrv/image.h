@@ -55,6 +55,9 @@ struct ImageInputs {
   std::uint32_t lnc_rank = 0, lnc_size = 1;
   std::uint32_t peer_core = 0;
   std::uint64_t request_pa = 0;
+  // Cell that holds the argument table's address; needed by programs with a
+  // dge-table (form 2.30).
+  std::uint64_t argument_table_pa = 0;
   const neff::Subgraph* subgraph = nullptr;  // nullptr: the ready program
   std::vector<QueuePlacement> queues;        // hardware queue order
   TableRing dve, act;
