@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "opennrt/arch.h"
 #include "tdrv/vring.h"
@@ -43,18 +42,6 @@ inline CopyPair copy_packet(std::uint64_t src, std::uint64_t dst, std::uint32_t 
 inline DmaDescriptor with_ring_id(DmaDescriptor d, std::uint32_t ring_id) {
   d.len_ctrl = (d.len_ctrl & ~kDescRingIdMask) | ((ring_id & 3u) << kDescRingIdShift);
   return d;
-}
-
-// Transfers the run prologue of an image releases from the exec ring: per ring
-// of an IO queue set one base and one length per side that touches caller
-// tensors, then the event. One side per set is what device images of real runs
-// show (32 per set); a set with both sides gets both.
-inline std::uint32_t io_switch_transfers(std::span<const QueuePlacement> queues) {
-  std::uint32_t n = 1;
-  for (const QueuePlacement& q : queues) {
-    n += 2 * kMaxRings * ((q.caller_sources ? 1u : 0u) + (q.caller_destinations ? 1u : 0u));
-  }
-  return n;
 }
 
 }  // namespace opennrt::tdrv

@@ -211,6 +211,12 @@ Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) 
     Status status = placed();
     if (!status.is_ok()) return std::move(status).with_context(fmt::format("queue '{}'", set.name));
   }
+  // The images release a fixed count of packets: it must be what is staged.
+  const std::uint64_t staged = 2 * core.io.base_words() + 1;
+  if (io_switch_packets(core.queues, false) != staged) {
+    return Status::failure("subgraph {}: {} IO switch packets are staged, the images release {}",
+                           subgraph.name, staged, io_switch_packets(core.queues, false));
+  }
   core.io_words.configure(core.allocator, core.io.base_words());
   return Status::ok();
 }
