@@ -43,6 +43,8 @@ struct MemoryConfig {
   std::uint32_t hbm_channels = 0;
   std::uint64_t hbm_channel_bytes = 0;
   std::uint64_t host_bytes = 0;  // DMA-able host memory of the driver
+  // Host memory shared by all devices of a machine; null: a region of its own.
+  std::shared_ptr<Region> host;
   std::uint32_t cores = 0;
   std::uint64_t sbuf_window_bytes = 0, psum_window_bytes = 0;
 };
@@ -59,7 +61,7 @@ class DeviceMemory {
 
  private:
   std::vector<std::unique_ptr<Region>> hbm_, sbuf_, psum_;
-  std::unique_ptr<Region> host_;
+  std::shared_ptr<Region> host_;
 };
 
 }  // namespace opennrt::emu

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the driver says about itself, and whether this plugin can drive it.
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+
+#include "ndl-common/context.h"
+
+namespace opennrt::ndl {
+namespace {
+
+constexpr char kVersionFile[] = "/sys/module/neuron/version";
+constexpr uint32_t kOldestMajor = 2;
+constexpr char kDriverPackage[] = "kernel driver (package aws-neuronx-dkms)";
+
+// Compatibility ids: `own` is what this runtime speaks, `required` the least
+// it needs of the driver. A driver accepts min..max.
+struct CompatIds {
+  uint32_t own, required;
+};
+constexpr CompatIds ids_of_arch(uint32_t arch) {
+  return arch == 2 ? CompatIds{6, 6} : CompatIds{10, 11};
+}
+
+constexpr const char* kFeatureNames[] = {
+    "dma-buf",           "asynchronous copy", "batched queue init", "512-core reservation",
+    "memory categories", "HBM scrub",         "64-bit sizes",       "contiguous scratchpad",
+    "zero copy"};
+
+// Bounds are checked: text may come from a foreign file.
+bool parse_version(const char* text, size_t length, nrtp_ndl_version* out) {
+  uint32_t* parts[] = {&out->major, &out->minor, &out->patch, &out->maintenance};
+  const char* at = text;
+  const char* end = text + length;
+  for (size_t i = 0; i < 4; ++i) {
+    const auto [next, error] = std::from_chars(at, end, *parts[i]);
+    if (error != std::errc{} || next == at) return false;
+    at = next;
+    if (at == end) return i >= 1;   // "2.27" will do, "2" will not
+    if (*at != '.') return i >= 1;  // a suffix, e.g. "2.27.4.0-dirty"
+    ++at;
+  }
+  return true;
+}
+
+}  // namespace
+
+int Context::read_version(nrtp_ndl_version* out) const noexcept {
+  char text[sizeof out->text] = {};
+  const int64_t length = port->read_text(port_ctx, kVersionFile, text, sizeof text - 1);
+  if (length == -ENOENT) {
+    log.error(
+        "%s does not exist: the kernel module is not loaded; run `modprobe neuron`, or "
+        "install the %s; in a container the host must have it loaded",
+        kVersionFile, kDriverPackage);
+    return -ENODEV;
+  }
+  if (length < 0) {
+    const int error = static_cast<int>(length);
+    log.error("%s cannot be read (%s): make /sys readable here", kVersionFile,
+              ErrnoName(error).text);
+    return error;
+  }
+  size_t n = std::min<size_t>(static_cast<size_t>(length), sizeof text - 1);
+  while (n && (text[n - 1] == '\n' || text[n - 1] == ' ' || text[n - 1] == '\0')) --n;
+  text[n] = '\0';
+  nrtp_ndl_version version{};
+  if (!parse_version(text, n, &version)) {
+    log.error("%s says \"%s\": not a version number", kVersionFile, text);
+    return -EPROTONOSUPPORT;
+  }
+  std::memcpy(version.text, text, n + 1);
+  *out = version;
+  return 0;
+}
+
+int Context::read_facts(DriverFacts* out) noexcept {
+  DriverFacts facts{};
+  uint32_t index = 0;
+  if (const int fd = descriptors.misc(&index); fd < 0) return open_failed(index, fd);
+  ndl_compat_window window{};
+  if (const int error = misc_request<kCompatWindow>(window)) {
+    log.error("the driver does not tell which runtimes it accepts: %s", ErrnoName(error).text);
+    return error;
+  }
+  facts.window_min = window.min;
+  facts.window_max = window.max;
+  ndl_driver_info info{};
+  const int error = misc_request<kDriverInfo>(info);
+  if (!error) {
+    facts.arch = info.arch;
+    facts.revision = info.revision;
+    facts.features = info.features;
+  } else if (error == -EINVAL) {
+    // The request itself is missing: a driver without the feature word.
+    ndl_board_info board{};
+    if (!misc_request<kBoardInfo>(board)) {
+      facts.arch = board.arch;
+      facts.revision = board.revision;
+    }
+  } else {
+    log.error("the driver does not tell its features: %s", ErrnoName(error).text);
+    return error;
+  }
+  *out = facts;
+  return 0;
+}
+
+int Context::probe() noexcept {
+  nrtp_ndl_version version{};
+  if (const int error = read_version(&version)) return error;
+  if (version.major < kOldestMajor) {
+    log.error("driver %s is too old: major version %u or later is needed; update the %s",
+              version.text, kOldestMajor, kDriverPackage);
+    return -EPROTONOSUPPORT;
+  }
+  DriverFacts facts{};
+  if (const int error = read_facts(&facts)) return error;
+  const CompatIds ids = ids_of_arch(facts.arch);
+  if (ids.own < facts.window_min) {
+    log.error(
+        "this runtime (package opennrt-ndl, compatibility id %u) is too old for driver %s, "
+        "which accepts ids %u to %u: update opennrt-ndl",
+        ids.own, version.text, facts.window_min, facts.window_max);
+    return -EPROTONOSUPPORT;
+  }
+  if (ids.required > facts.window_max) {
+    log.error(
+        "driver %s is too old: it accepts compatibility ids %u to %u, id %u is needed; "
+        "update the %s",
+        version.text, facts.window_min, facts.window_max, ids.required, kDriverPackage);
+    return -EPROTONOSUPPORT;
+  }
+  const uint64_t missing = policy.required_features & ~facts.features;
+  if (missing) {
+    char names[192] = "";
+    size_t used = 0;
+    for (uint32_t bit = 0; bit < std::size(kFeatureNames); ++bit)
+      if (missing >> bit & 1 && used < sizeof names)
+        used += static_cast<size_t>(std::snprintf(names + used, sizeof names - used, "%s%s",
+                                                  used ? ", " : "", kFeatureNames[bit]));
+    log.error(
+        "driver %s is too old for %s: feature word 0x%llx lacks %s; update the %s or use "
+        "`ndl: compat`",
+        version.text, policy.name, static_cast<unsigned long long>(facts.features), names,
+        kDriverPackage);
+    return -EPROTONOSUPPORT;
+  }
+  features.store(facts.features, std::memory_order_release);
+  probed.store(true, std::memory_order_release);
+  return 0;
+}
+
+}  // namespace opennrt::ndl

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ndl-common/log.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+namespace opennrt::ndl {
+namespace {
+
+constexpr char kComponent[] = "NDL";
+
+void write(const nrtp_host* host, uint32_t level, const char* format, va_list args) noexcept {
+  char line[512];
+  std::vsnprintf(line, sizeof line, format, args);
+  host->log(host->self, level, kComponent, line);
+}
+
+}  // namespace
+
+bool Log::enabled(uint32_t level) const noexcept {
+  return host_->log && (!host_->log_enabled || host_->log_enabled(host_->self, level, kComponent));
+}
+
+void Log::error(const char* format, ...) const noexcept {
+  if (!enabled(NRTP_LOG_ERROR)) return;
+  va_list args;
+  va_start(args, format);
+  write(host_, NRTP_LOG_ERROR, format, args);
+  va_end(args);
+}
+
+void Log::debug(const char* format, ...) const noexcept {
+  if (!enabled(NRTP_LOG_DEBUG)) return;
+  va_list args;
+  va_start(args, format);
+  write(host_, NRTP_LOG_DEBUG, format, args);
+  va_end(args);
+}
+
+ErrnoName::ErrnoName(int negative_errno) noexcept {
+  if (const char* name = strerrorname_np(-negative_errno))
+    std::snprintf(text, sizeof text, "%s", name);
+  else
+    std::snprintf(text, sizeof text, "errno %d", -negative_errno);
+}
+
+}  // namespace opennrt::ndl

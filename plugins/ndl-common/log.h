@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Log lines through the host services. Formats into a fixed buffer: a line
+// that is too long is cut.
+#pragma once
+
+#include "opennrt/plugin.h"
+
+namespace opennrt::ndl {
+
+class Log {
+ public:
+  explicit Log(const nrtp_host* host) noexcept : host_(host) {}
+  bool enabled(uint32_t level) const noexcept;
+  [[gnu::format(printf, 2, 3)]] void error(const char* format, ...) const noexcept;
+  [[gnu::format(printf, 2, 3)]] void debug(const char* format, ...) const noexcept;
+
+ private:
+  const nrtp_host* host_;
+};
+
+// "ENOENT", or the number when the C library has no name for it.
+struct ErrnoName {
+  explicit ErrnoName(int negative_errno) noexcept;
+  char text[24];
+};
+
+}  // namespace opennrt::ndl

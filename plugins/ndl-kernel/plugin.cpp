@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Driver layer for current drivers: the newest form of every request and no
+// fallback. A driver that lacks one of the features below is refused by probe.
+#include "ndl-common/ops.h"
+
+namespace {
+
+namespace ndl = opennrt::ndl;
+
+// Feature bits 0 to 7, reported by every driver since 2.24.7.0. Zero copy is
+// left out: arch 2 does not have it, and callers have another path.
+constexpr ndl::Policy kPolicy = {
+    .name = "ndl-kernel",
+    .required_features = (uint64_t{1} << (NRTP_FEATURE_CONTIGUOUS_SCRATCHPAD + 1)) - 1,
+};
+
+int attach(const nrtp_host* host, const nrtp_sys_port* port, void* port_ctx, void** ctx) noexcept {
+  return ndl::attach(host, port, port_ctx, kPolicy, ctx);
+}
+
+constexpr nrtp_ndl_ops kOps = {
+    .head = {.size = sizeof(nrtp_ndl_ops),
+             .magic = NRTP_MAGIC,
+             .kind = NRTP_KIND_NDL,
+             .abi_major = NRTP_NDL_ABI_MAJOR,
+             .abi_minor = NRTP_NDL_ABI_MINOR,
+             .host_minor_min = 0,
+             .build = "san=" OPENNRT_BUILD_SAN ";version=" OPENNRT_VERSION,
+             .host_features_required = 0},
+    .name = kPolicy.name,
+    .window_min = 6,  // arch 2: id 6; arch 3 and 4: ids 10 and 11
+    .window_max = 11,
+    .attach = attach,
+    .detach = ndl::detach,
+    .caps = ndl::caps,
+    .probe = &ndl::kProbeOps,
+    .device = &ndl::kDeviceOps,
+    .reg = &ndl::kRegOps,
+    .mem = &ndl::kMemOps,
+    .copy = &ndl::kCopyOps,
+    .dma = &ndl::kDmaOps,
+    .sync = &ndl::kSyncOps,
+    .nq = &ndl::kNqOps,
+    .life = &ndl::kLifeOps,
+    .share = &ndl::kShareOps,
+    .pod = &ndl::kPodOps,
+    .misc = &ndl::kMiscOps,
+};
+
+}  // namespace
+
+extern "C" NRTP_EXPORT const nrtp_ndl_ops* nrtp_ndl_query(uint32_t host_major,
+                                                          uint32_t host_minor) {
+  (void)host_minor;
+  return host_major == NRTP_NDL_ABI_MAJOR ? &kOps : nullptr;
+}
