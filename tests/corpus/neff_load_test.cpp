@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 fs::path corpus() {
   const char* folder = std::getenv("OPENNRT_CORPUS");
-  return folder && *folder ? fs::path(folder) : fs::path(OPENNRT_SOURCE_DIR) / "../shared/corpus";
+  return folder && *folder ? fs::path(folder) : fs::path(OPENNRT_DEFAULT_CORPUS);
 }
 
 std::string read_file(const fs::path& path) {
