@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The entries of the fuzz targets over their seeds and mutations of them. A
-// mutation is a function of its number, so a failure is repeatable: the number
-// is printed before an entry may abort.
+// mutation is a function of its number alone: a failure repeats.
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
