@@ -2,12 +2,12 @@
 //
 // The 1024-byte header and the compressed archive behind it.
 #include <Poco/MD5Engine.h>
-#include <archive.h>
-#include <archive_entry.h>
+#include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
-#include <memory>
+#include <numeric>
 
 #include "opennrt/neffkit/neffkit.h"
 
@@ -41,50 +41,83 @@ void put(Bytes* out, std::size_t offset, std::uint64_t value, std::size_t width)
   }
 }
 
-la_ssize_t append(archive*, void* out, const void* data, std::size_t bytes) {
-  const auto* first = static_cast<const std::uint8_t*>(data);
-  auto* target = static_cast<Bytes*>(out);
-  target->insert(target->end(), first, first + bytes);
-  return static_cast<la_ssize_t>(bytes);
+// --- tar (ustar), fields of the 512-byte entry header ---
+constexpr std::size_t kTarBlock = 512;
+constexpr std::size_t kTarNameBytes = 100;
+constexpr std::uint64_t kTarLargestSize = 077777777777;  // eleven octal digits
+
+void put_octal(std::uint8_t* field, std::size_t digits, std::uint64_t value) {
+  for (std::size_t i = digits; i-- > 0; value >>= 3) {
+    field[i] = static_cast<std::uint8_t>('0' + (value & 7));
+  }
 }
 
-bool archive_error(archive* a, const char* what, std::string* error) {
-  const char* text = archive_error_string(a);
-  *error = std::string("archive: ") + what + ": " + (text != nullptr ? text : "unknown error");
-  return false;
+bool append_entry(const Member& member, Bytes* tar, std::string* error) {
+  if (member.name.size() > kTarNameBytes || member.bytes.size() > kTarLargestSize) {
+    *error = "member " + member.name + ": name over 100 characters or content over 8 GiB";
+    return false;
+  }
+  std::array<std::uint8_t, kTarBlock> header{};
+  std::copy(member.name.begin(), member.name.end(), header.begin());
+  put_octal(&header[100], 7, 0644);                  // mode
+  put_octal(&header[108], 7, 0);                     // owner
+  put_octal(&header[116], 7, 0);                     // group
+  put_octal(&header[124], 11, member.bytes.size());  // size
+  put_octal(&header[136], 11, 0);                    // time: the same source, the same bytes
+  header[156] = '0';                                 // regular file
+  std::memcpy(&header[257], "ustar\00000", 8);
+  // The checksum counts its own field as spaces.
+  std::fill_n(header.begin() + 148, 8, std::uint8_t{' '});
+  const auto sum = std::accumulate(header.begin(), header.end(), std::uint64_t{0});
+  put_octal(&header[148], 6, sum);
+  header[154] = 0;
+  tar->insert(tar->end(), header.begin(), header.end());
+  tar->insert(tar->end(), member.bytes.begin(), member.bytes.end());
+  tar->resize((tar->size() + kTarBlock - 1) / kTarBlock * kTarBlock);
+  return true;
+}
+
+bool gzip(const Bytes& in, Bytes* out, std::string* error) {
+  constexpr int kGzipWrapper = 16;
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzipWrapper,
+                   8 /* memory level */, Z_DEFAULT_STRATEGY) != Z_OK) {
+    *error = "zlib: cannot start compression";
+    return false;
+  }
+  out->resize(deflateBound(&stream, in.size()));
+  std::size_t read = 0;
+  std::size_t written = 0;
+  int status = Z_OK;
+  // zlib counts in 32 bits; feed large archives in pieces.
+  constexpr std::size_t kPiece = std::size_t{1} << 30;
+  while (status == Z_OK) {
+    const std::size_t piece = std::min(kPiece, in.size() - read);
+    const std::size_t room = std::min(kPiece, out->size() - written);
+    stream.next_in = const_cast<Bytef*>(in.data() + read);
+    stream.avail_in = static_cast<uInt>(piece);
+    stream.next_out = out->data() + written;
+    stream.avail_out = static_cast<uInt>(room);
+    status = deflate(&stream, read + piece == in.size() ? Z_FINISH : Z_NO_FLUSH);
+    read += piece - stream.avail_in;
+    written += room - stream.avail_out;
+  }
+  deflateEnd(&stream);
+  if (status != Z_STREAM_END) {
+    *error = "zlib: compression failed with status " + std::to_string(status);
+    return false;
+  }
+  out->resize(written);
+  return true;
 }
 
 bool compress(const std::vector<Member>& members, Bytes* out, std::string* error) {
-  const std::unique_ptr<archive, int (*)(archive*)> writer(archive_write_new(), archive_write_free);
-  archive* a = writer.get();
-  if (a == nullptr) {
-    *error = "archive: out of memory";
-    return false;
-  }
-  // No time stamp: the same source gives the same bytes.
-  if (archive_write_add_filter_gzip(a) != ARCHIVE_OK ||
-      archive_write_set_filter_option(a, "gzip", "timestamp", nullptr) != ARCHIVE_OK ||
-      archive_write_set_format_ustar(a) != ARCHIVE_OK ||
-      archive_write_open2(a, out, nullptr, append, nullptr, nullptr) != ARCHIVE_OK) {
-    return archive_error(a, "cannot open", error);
-  }
+  Bytes tar;
   for (const Member& m : members) {
-    const std::unique_ptr<archive_entry, void (*)(archive_entry*)> entry(archive_entry_new(),
-                                                                         archive_entry_free);
-    archive_entry_set_pathname(entry.get(), m.name.c_str());
-    archive_entry_set_size(entry.get(), static_cast<la_int64_t>(m.bytes.size()));
-    archive_entry_set_filetype(entry.get(), AE_IFREG);
-    archive_entry_set_perm(entry.get(), 0644);
-    archive_entry_set_mtime(entry.get(), 0, 0);
-    if (archive_write_header(a, entry.get()) != ARCHIVE_OK) {
-      return archive_error(a, m.name.c_str(), error);
-    }
-    if (archive_write_data(a, m.bytes.data(), m.bytes.size()) !=
-        static_cast<la_ssize_t>(m.bytes.size())) {
-      return archive_error(a, m.name.c_str(), error);
-    }
+    if (!append_entry(m, &tar, error)) return false;
   }
-  if (archive_write_close(a) != ARCHIVE_OK) return archive_error(a, "cannot finish", error);
+  tar.resize(tar.size() + 2 * kTarBlock);  // end of archive
+  if (!gzip(tar, out, error)) return false;
   out->resize((out->size() + kPayloadUnit - 1) / kPayloadUnit * kPayloadUnit);
   return true;
 }
