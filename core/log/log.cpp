@@ -1,80 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log/log.h"
 
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
+#include <spdlog/logger.h>
+#include <strings.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
+
+#include "log/line.h"
+#include "log/sink.h"
 
 namespace opennrt::log {
 
 namespace {
 
-constexpr std::array<std::string_view, static_cast<std::size_t>(Module::kCount)> kTags = {
-    "NRT", "NMGR", "TDRV", "HAL", "NDL", "NEFF", "PLUG", "EMU", "CONF", "NLOG"};
-constexpr std::array<std::string_view, 6> kLevels = {"", "ERROR", "WARN", "INFO", "DEBUG", "TRACE"};
-constexpr std::array<const char*, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                 "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+constexpr std::array<std::string_view, kModules> kTags = {"NRT",  "NMGR", "TDRV", "HAL",  "NDL",
+                                                          "NEFF", "PLUG", "EMU",  "CONF", "NLOG"};
 
-struct ModuleLevel {
-  std::atomic<int> value{static_cast<int>(Level::kError)};
+struct ModuleState {
+  std::atomic<int> level{static_cast<int>(Level::kError)};
+  std::atomic<bool> console{true}, syslog{false};
 };
-constinit std::array<ModuleLevel, static_cast<std::size_t>(Module::kCount)> g_levels{};
+constinit std::array<ModuleState, kModules> g_modules{};
+constinit std::atomic<bool> g_forked{false};
+// Hours since the epoch << 32 | seconds east of UTC, of the last look-up.
+constinit std::atomic<std::uint64_t> g_offset{~0ull};
 
-// Never destroyed: lines may still come while the process exits.
-spdlog::logger& logger() {
-  static spdlog::logger* instance = [] {
-    auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-    auto* l = new spdlog::logger("opennrt", sink);
-    l->set_level(spdlog::level::trace);
-    l->set_pattern("%v");
-    return l;
-  }();
+// The back end; never destroyed: lines may still come while the process exits.
+struct Backend {
+  std::shared_ptr<FileSink> file_sink = std::make_shared<FileSink>();
+  spdlog::logger console{"opennrt", std::make_shared<ConsoleSink>()};
+  spdlog::logger file{"opennrt", file_sink};
+  std::mutex open_mutex;
+  Backend() {
+    console.set_level(spdlog::level::trace);
+    file.set_level(spdlog::level::trace);
+  }
+};
+
+Backend& backend() {
+  static Backend* const instance = new Backend;
   return *instance;
+}
+
+ModuleState& state(Module module) { return g_modules[static_cast<std::size_t>(module)]; }
+
+// The zone is looked up once per hour, which covers every change of it.
+std::int64_t local_offset(std::int64_t now) {
+  const auto hour = static_cast<std::uint64_t>(now / 3600) << 32;
+  const std::uint64_t known = g_offset.load(std::memory_order_relaxed);
+  if ((known & 0xFFFFFFFF00000000ull) == hour || g_forked.load(std::memory_order_relaxed))
+    return known == ~0ull ? 0 : static_cast<std::int32_t>(known & 0xFFFFFFFFu);
+  tm local{};
+  const time_t seconds = now;
+  localtime_r(&seconds, &local);
+  g_offset.store(hour | static_cast<std::uint32_t>(local.tm_gmtoff), std::memory_order_relaxed);
+  return local.tm_gmtoff;
+}
+
+spdlog::level::level_enum spd_level(Level level) {
+  if (level == Level::kError) return spdlog::level::err;
+  return level == Level::kWarn ? spdlog::level::warn : spdlog::level::info;
 }
 
 }  // namespace
 
 std::string_view module_tag(Module module) { return kTags[static_cast<std::size_t>(module)]; }
 
+std::optional<Module> module_of(std::string_view tag) {
+  if (tag.size() == 4 && strncasecmp(tag.data(), "KMGR", 4) == 0) return Module::kKmgr;
+  for (std::size_t i = 0; i < kModules; ++i)
+    if (tag.size() == kTags[i].size() && strncasecmp(tag.data(), kTags[i].data(), tag.size()) == 0)
+      return static_cast<Module>(i);
+  return std::nullopt;
+}
+
+Status configure(const Settings& settings) {
+  for (std::size_t i = 0; i < kModules; ++i) {
+    const ModuleSettings& from = settings.modules[i];
+    g_modules[i].level = static_cast<int>(from.level);
+    g_modules[i].console = from.console;
+    g_modules[i].syslog = from.syslog;
+  }
+  const std::lock_guard lock(backend().open_mutex);
+  return backend().file_sink->open(settings.file);
+}
+
 void set_level(Module module, Level level) noexcept {
-  g_levels[static_cast<std::size_t>(module)].value.store(static_cast<int>(level),
-                                                         std::memory_order_relaxed);
+  state(module).level.store(static_cast<int>(level), std::memory_order_relaxed);
 }
 
 void set_level(Level level) noexcept {
-  for (auto& l : g_levels) l.value.store(static_cast<int>(level), std::memory_order_relaxed);
+  for (auto& m : g_modules) m.level.store(static_cast<int>(level), std::memory_order_relaxed);
 }
 
 bool enabled(Module module, Level level) noexcept {
-  return static_cast<int>(level) <=
-         g_levels[static_cast<std::size_t>(module)].value.load(std::memory_order_relaxed);
+  return static_cast<int>(level) <= state(module).level.load(std::memory_order_relaxed);
 }
 
 void write(Module module, Level level, std::string_view function, std::string_view text) noexcept {
   try {
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
-    tm local{};
-    localtime_r(&now.tv_sec, &local);
+    const LineHead head{.seconds = now.tv_sec + local_offset(now.tv_sec),
+                        .microseconds = static_cast<std::uint32_t>(now.tv_nsec / 1000),
+                        .pid = getpid(),
+                        .tid = syscall(SYS_gettid),
+                        .level = level,
+                        .module = module_tag(module),
+                        .function = function};
     fmt::memory_buffer line;
-    fmt::format_to(std::back_inserter(line),
-                   "{:04}-{}-{:02} {:02}:{:02}:{:02}.{:06} {:>5}:{:<5} {:>5} {:>5}:{:<40} {}",
-                   local.tm_year + 1900, kMonths[static_cast<std::size_t>(local.tm_mon)],
-                   local.tm_mday, local.tm_hour, local.tm_min, local.tm_sec, now.tv_nsec / 1000,
-                   getpid(), syscall(SYS_gettid), kLevels[static_cast<std::size_t>(level)],
-                   module_tag(module), function, text);
-    const auto spd_level = level == Level::kError  ? spdlog::level::err
-                           : level == Level::kWarn ? spdlog::level::warn
-                                                   : spdlog::level::info;
-    logger().log(spd_level, std::string_view(line.data(), line.size()));
+    append_line(line, head, text);
+    const spdlog::string_view_t view(line.data(), line.size());
+    if (state(module).console) backend().console.log(spd_level(level), view);
+    backend().file.log(spd_level(level), view);
+    if (state(module).syslog) write_syslog(static_cast<int>(level), text.data(), text.size());
   } catch (...) {  // a line that cannot be written is lost, the caller goes on
   }
 }
+
+void enter_forked_child() noexcept { g_forked = true; }
 
 }  // namespace opennrt::log

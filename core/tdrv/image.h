@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,19 @@ struct QueuePlacement {
   bool is_io() const { return caller_sources || caller_destinations; }
 };
 
+// Packets that the run prologue releases from the exec ring: per side of a queue
+// set that touches caller tensors one base and one length of each ring, the
+// argument table's address, and last the event. The images carry the count, the
+// requests the packets.
+inline std::uint32_t io_switch_packets(std::span<const QueuePlacement> queues,
+                                       bool argument_table) {
+  std::uint32_t sides = 0;
+  for (const QueuePlacement& queue : queues) {
+    sides += (queue.caller_sources ? 1 : 0) + (queue.caller_destinations ? 1 : 0);
+  }
+  return 2 * kMaxRings * sides + (argument_table ? 1 : 0) + 1;
+}
+
 struct TableRing {
   bool present = false;
   std::uint64_t m2s_base = 0, s2m_base = 0;
@@ -55,6 +69,9 @@ struct ImageInputs {
   std::uint32_t lnc_rank = 0, lnc_size = 1;
   std::uint32_t peer_core = 0;
   std::uint64_t request_pa = 0;
+  // Cell that holds the argument table's address; needed by programs with a
+  // dge-table (form 2.30).
+  std::uint64_t argument_table_pa = 0;
   const neff::Subgraph* subgraph = nullptr;  // nullptr: the ready program
   std::vector<QueuePlacement> queues;        // hardware queue order
   TableRing dve, act;

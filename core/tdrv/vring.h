@@ -25,6 +25,11 @@ struct DmaDescriptor {
 };
 static_assert(sizeof(DmaDescriptor) == 16);
 
+// A queue that was reset expects ring id (phase) 1 until its ring wraps. Model
+// and table rings never wrap, so every descriptor made here carries 1; who
+// copies them into a wrapping ring replaces bits 25:24.
+inline constexpr std::uint32_t kLinearRingId = 1;
+
 inline constexpr std::uint64_t kTemplateFlag = 1ull << 61;
 inline constexpr std::uint64_t template_address(std::uint32_t var_id, std::uint64_t offset) {
   return kTemplateFlag | (static_cast<std::uint64_t>(var_id) << 36) | offset;

@@ -41,6 +41,7 @@ class Device {
                                         std::shared_ptr<DeviceMemory> memory, std::string* error);
   virtual ~Device() = default;
 
+  // Host window addresses are host_window_base | offset in DeviceMemory::host().
   // Host pointer to `bytes` of memory-like device space (HBM, SBUF, PSUM, host
   // window); nullptr when any byte decodes to something else or to nothing.
   virtual std::uint8_t* memory_at(std::uint64_t device_pa, std::uint64_t bytes) = 0;
@@ -80,6 +81,15 @@ class Device {
   virtual bool run(std::uint64_t max_records) = 0;
   // True when some core could make progress.
   virtual bool runnable() = 0;
+
+  // One line about every engine that stands inside a program or has failed:
+  // engine, slot address, wait mode, index, value, threshold. For reports of
+  // a run that does not end.
+  virtual std::string describe(std::uint32_t core) = 0;
+  // True when a notification of the core was dropped because its queue was
+  // full. Also bit 29 of the register at 0x1C of the core's notification block;
+  // writing that bit there clears it.
+  virtual bool notification_overflow(std::uint32_t core) = 0;
 };
 
 }  // namespace opennrt::emu

@@ -38,6 +38,8 @@ std::unique_ptr<Region> Region::create(const char* name, std::uint64_t bytes, st
     return nullptr;
   }
   madvise(data, bytes, MADV_DONTDUMP);
+  // As with the kernel driver, a child does not inherit device memory.
+  madvise(data, bytes, MADV_DONTFORK);
   return std::unique_ptr<Region>(new Region(fd, static_cast<std::uint8_t*>(data), bytes));
 }
 
@@ -67,7 +69,8 @@ std::unique_ptr<DeviceMemory> DeviceMemory::create(const MemoryConfig& config, s
     memory->sbuf_.push_back(std::move(sbuf));
     memory->psum_.push_back(std::move(psum));
   }
-  memory->host_ = Region::create("opennrt-host", config.host_bytes, error);
+  memory->host_ =
+      config.host ? config.host : Region::create("opennrt-host", config.host_bytes, error);
   if (!memory->host_) return nullptr;
   return memory;
 }

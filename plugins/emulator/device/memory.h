@@ -43,6 +43,8 @@ struct MemoryConfig {
   std::uint32_t hbm_channels = 0;
   std::uint64_t hbm_channel_bytes = 0;
   std::uint64_t host_bytes = 0;  // DMA-able host memory of the driver
+  // Host memory shared by all devices of a machine; null: a region of its own.
+  std::shared_ptr<Region> host;
   std::uint32_t cores = 0;
   std::uint64_t sbuf_window_bytes = 0, psum_window_bytes = 0;
 };
@@ -55,10 +57,11 @@ class DeviceMemory {
   Region& sbuf(std::uint32_t core) { return *sbuf_[core]; }
   Region& psum(std::uint32_t core) { return *psum_[core]; }
   std::uint32_t hbm_channels() const { return static_cast<std::uint32_t>(hbm_.size()); }
+  std::uint32_t cores() const { return static_cast<std::uint32_t>(sbuf_.size()); }
 
  private:
   std::vector<std::unique_ptr<Region>> hbm_, sbuf_, psum_;
-  std::unique_ptr<Region> host_;
+  std::shared_ptr<Region> host_;
 };
 
 }  // namespace opennrt::emu

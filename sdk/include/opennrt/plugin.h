@@ -21,6 +21,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -101,10 +102,17 @@ typedef struct nrtp_host {
 #define NRTP_EXPORT
 #endif
 
+/* Size that the other side was built with: the first member of every table. */
+static inline uint32_t nrtp_table_size(const void* table) {
+  uint32_t size;
+  memcpy(&size, table, sizeof size);
+  return size;
+}
+
 /* True when `member` of a table of type T lies inside the size the other side
  * was built with. */
 #define NRTP_HAS(T, table, member) \
-  (offsetof(T, member) + sizeof((table)->member) <= *(const uint32_t*)(const void*)(table))
+  (offsetof(T, member) + sizeof((table)->member) <= nrtp_table_size(table))
 
 #ifdef __cplusplus
 } /* extern "C" */

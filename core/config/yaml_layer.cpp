@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/yaml_layer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <yaml-cpp/yaml.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "config/settings.h"
+
+namespace opennrt::config {
+
+namespace {
+
+constexpr std::size_t kMaxFileBytes = 1 << 20;
+// Aliases may describe a tree far larger than the file.
+constexpr int kMaxNodes = 20'000;
+constexpr int kMaxDepth = 16;
+
+bool leads_to_known_key(std::string_view path) {
+  for (const Setting& row : settings())
+    if (row.key.starts_with(path) && row.key.size() > path.size() && row.key[path.size()] == '.')
+      return true;
+  return path == "log.modules" || path == "plugins.settings" || path.starts_with("log.modules.") ||
+         path.starts_with("plugins.settings.");
+}
+
+class Flattener {
+ public:
+  std::vector<FileEntry> entries;
+
+  Status walk(const std::string& path, const YAML::Node& node, int depth) {
+    if (++nodes_ > kMaxNodes || depth > kMaxDepth)
+      return Status::invalid("too many nested values at key {}", path);
+    const int line = node.Mark().line + 1;
+    const Setting* row = find_setting(path);
+    const bool known = row != nullptr || is_free_key(path);
+    if (node.IsNull()) return {};
+    if (row != nullptr && row->type == Type::kOpaque) {
+      entries.push_back({path, flow_text(node), line, true});
+      return {};
+    }
+    if (node.IsScalar()) {
+      entries.push_back({path, node.Scalar(), line, known});
+      return {};
+    }
+    if (node.IsSequence()) return sequence(path, node, line, known);
+    if (!path.empty() && !leads_to_known_key(path)) {
+      entries.push_back({path, "", line, false});
+      return {};
+    }
+    for (const auto& child : node) {
+      if (!child.first.IsScalar()) return Status::invalid("line {}: a key must be a word", line);
+      const std::string name = child.first.Scalar();
+      ONRT_TRY(walk(path.empty() ? name : path + "." + name, child.second, depth + 1));
+    }
+    return {};
+  }
+
+ private:
+  Status sequence(const std::string& path, const YAML::Node& node, int line, bool known) {
+    std::string text;
+    for (const YAML::Node& item : node) {
+      if (++nodes_ > kMaxNodes || !item.IsScalar())
+        return Status::invalid("line {}: {} must be a list of words", line, path);
+      text += (text.empty() ? "" : ",") + item.Scalar();
+    }
+    entries.push_back({path, text, line, known});
+    return {};
+  }
+
+  static std::string flow_text(const YAML::Node& node) {
+    YAML::Emitter out;
+    out << YAML::Flow << node;
+    return out.c_str();
+  }
+
+  int nodes_ = 0;
+};
+
+}  // namespace
+
+bool is_free_key(std::string_view key) {
+  if (key.starts_with("plugins.settings.")) return true;
+  return key.starts_with("log.modules.") && (key.ends_with(".level") || key.ends_with(".location"));
+}
+
+Result<std::vector<FileEntry>> parse_yaml(const std::string& path, const std::string& text) {
+  try {
+    const YAML::Node root = YAML::Load(text);
+    if (root.IsNull()) return std::vector<FileEntry>{};
+    if (!root.IsMap()) return Status::invalid("{}: must be a map of settings", path);
+    Flattener flattener;
+    if (Status s = flattener.walk("", root, 0); !s) return std::move(s).with_context(path);
+    return std::move(flattener.entries);
+  } catch (const YAML::Exception& e) {
+    return Status::invalid("{}:{}: {}", path, e.mark.line + 1, e.msg);
+  } catch (const std::exception& e) {
+    return Status::invalid("{}: {}", path, e.what());
+  }
+}
+
+Result<std::vector<FileEntry>> read_file(const std::string& path) {
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return Status::invalid("{}: {}", path, strerror(errno != 0 ? errno : EIO));
+  std::string text(kMaxFileBytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (in.bad()) return Status::invalid("{}: cannot be read", path);
+  if (text.size() > kMaxFileBytes)
+    return Status::invalid("{}: larger than {} bytes", path, kMaxFileBytes);
+  return parse_yaml(path, text);
+}
+
+}  // namespace opennrt::config

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// assemble_images: region order of the five images of one core.
+#include <algorithm>
+
+#include "tdrv/image.h"
+#include "tdrv/image/image_form.h"
+#include "tdrv/image/lowering.h"
+#include "tdrv/image/region_steps.h"
+
+namespace opennrt::tdrv {
+
+namespace {
+
+using image::CorePlan;
+
+constexpr std::uint32_t kMaxQueueSets = 14;                 // hardware queues 0..13
+constexpr std::uint8_t kCompilerOrdering = 0;
+
+bool uses_argument_table(const neff::Subgraph* subgraph) {
+  return subgraph != nullptr && std::any_of(subgraph->variables.begin(), subgraph->variables.end(),
+                                            [](const neff::Variable& v) {
+                                              return v.type == neff::VariableType::kDgeTable;
+                                            });
+}
+
+// Descriptors of the exec ring behind the IO switch: per set and side with
+// caller tensors a base and a length for each ring; the argument table's
+// address; the event that ends the switch.
+Status check_queues(const ImageInputs& in) {
+  if (in.queues.size() > kMaxQueueSets) {
+    return Status::resource("program has {} queue sets; a core has hardware queues for {}",
+                            in.queues.size(), kMaxQueueSets);
+  }
+  for (const QueuePlacement& queue : in.queues) {
+    if (queue.set == nullptr) return Status::failure("a queue placement names no queue set");
+    if (queue.set->type == neff::QueueType::kDynamic) continue;
+    if (!queue.set->owner) {
+      return Status::invalid("queue set '{}' has no owner engine that could set it up",
+                             queue.set->name);
+    }
+  }
+  return Status::ok();
+}
+
+// Descriptor generators: masks of the queues they feed.
+void fill_generator_queues(const ImageInputs& in, nrtp_ib_env& env) {
+  for (const QueuePlacement& queue : in.queues) {
+    const neff::QueueSet& set = *queue.set;
+    if (set.type != neff::QueueType::kDynamic || !set.owner) continue;
+    const std::uint32_t bit = 1u << queue.hardware_queue;
+    if (*set.owner == neff::Engine::kPool) {
+      env.sw_dge_queues |= bit;
+      env.dge_scratch_offset = set.dge_scratch_offset;
+      env.dge_scratch_bytes = set.dge_scratch_bytes;
+    } else {
+      env.hw_dge_queues[static_cast<std::size_t>(*set.owner)] |= bit;
+    }
+  }
+}
+
+Result<CorePlan> make_plan(const ImageInputs& in) {
+  if (in.arch == nullptr || in.product == nullptr) {
+    return Status::failure("images need an arch plugin and a product");
+  }
+  CorePlan plan;
+  plan.inputs = &in;
+  plan.form = image::find_form(in.form != 0 ? in.form : in.arch->ib->form_default);
+  if (plan.form == nullptr || (in.arch->ib->form_mask & plan.form->bit) == 0) {
+    return Status::invalid(
+        "image form {} is not one of arch {} (mask {:#x}); choose another "
+        "exec.runtime_form",
+        in.form, in.arch->name, in.arch->ib->form_mask);
+  }
+  ONRT_TRY(check_queues(in));
+  plan.has_argument_table = uses_argument_table(in.subgraph);
+  if (plan.has_argument_table && !plan.form->argument_table) {
+    return Status::invalid("{} has a dge-table, which image form {} cannot pass; use form {}",
+                           in.subgraph->name, plan.form->form, int{NRTP_FORM_2_30});
+  }
+  if (plan.has_argument_table && in.argument_table_pa == 0) {
+    return Status::failure("{} has a dge-table but no argument table cell was placed",
+                           in.subgraph->name);
+  }
+  plan.io_count = io_switch_packets(in.queues, plan.has_argument_table);
+  if (in.arch->dma->runtime_ring(in.product, in.core, NRTP_RING_EXEC, &plan.exec) != NRTP_OK) {
+    return Status::failure("arch {} names no exec ring for core {}", in.arch->name, in.core);
+  }
+  nrtp_ib_env& env = plan.env;
+  env.size = sizeof env;
+  env.form = plan.form->form;
+  env.product = in.product;
+  env.core = in.core;
+  env.lnc_rank = in.lnc_rank;
+  env.lnc_size = in.lnc_size;
+  env.request_pa = in.request_pa;
+  fill_generator_queues(in, env);
+  return plan;
+}
+
+std::uint32_t size_of(const std::vector<std::uint8_t>& bytes) {
+  return static_cast<std::uint32_t>(bytes.size());
+}
+
+Status assemble(const CorePlan& plan, std::uint32_t engine, image::TriggerLedger& ledger,
+                Image& out) {
+  const ImageInputs& in = *plan.inputs;
+  image::RegionWriter regions(plan, engine, out.bytes);
+  ONRT_TRY(regions.append_preamble(out.patches));
+  out.gate_offset = regions.gate_offset();
+  out.main_offset = size_of(out.bytes);
+  if (in.subgraph == nullptr) {
+    image::RecordBuilder(out.bytes).order(kCompilerOrdering);
+  } else {
+    ONRT_TRY(image::append_main(plan, regions.env(), ledger, out.bytes, out.patches));
+  }
+  out.main_bytes = size_of(out.bytes) - out.main_offset;
+  out.postamble_offset = size_of(out.bytes);
+  ONRT_TRY(regions.append_postamble(out.patches));
+
+  const nrtp_arch_ib& ib = *in.arch->ib;
+  if (ib.validate_image == nullptr) return Status::ok();
+  nrtp_diag diag{};
+  diag.size = sizeof diag;
+  if (ib.validate_image(engine, out.bytes.data(), out.bytes.size(), &diag) != NRTP_OK) {
+    diag.msg[sizeof diag.msg - 1] = '\0';
+    return Status::invalid("{} image: arch {} refuses slot {} (opcode {:#04x}): {}",
+                           image::engine_text(engine), in.arch->name, diag.slot, diag.opcode,
+                           diag.msg);
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+Result<ImageSet> assemble_images(const ImageInputs& inputs) {
+  ONRT_ASSIGN(const CorePlan plan, make_plan(inputs));
+  image::TriggerLedger ledger(inputs.queues.size());
+  ImageSet images;
+  for (std::uint32_t engine = 0; engine < images.size(); ++engine) {
+    ONRT_TRY(assemble(plan, engine, ledger, images[engine]));
+  }
+  return images;
+}
+
+}  // namespace opennrt::tdrv

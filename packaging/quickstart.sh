@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# From a bare Debian or Ubuntu to a running model.
+#
+#   packaging/quickstart.sh demo     install what is missing, build, run the example model
+#   packaging/quickstart.sh test     the same, then run the test suite
+#   packaging/quickstart.sh build    install what is missing and build
+#   packaging/quickstart.sh deps [--dev]   only install (--dev: clang, sanitizers, formatter)
+#
+# Installs through apt only, with sudo when not root. Without either it prints
+# the one line to run and exits 3. With nothing to install it needs neither
+# root nor a network.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+preset=release
+build=$root/build/$preset
+
+say() { printf '%s\n' "$*"; }
+usage() { sed -n '4,13p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//'; }
+
+distribution() {
+  local id=unknown version=
+  if [ -r /etc/os-release ]; then
+    id=$(. /etc/os-release && printf %s "${ID:-unknown}")
+    version=$(. /etc/os-release && printf %s "${VERSION_ID:-}")
+  fi
+  printf '%s-%s' "$id" "$version"
+}
+
+# wanted GROUP...: package names of the groups that apply here
+wanted() {
+  local group
+  for group in "$@"; do
+    awk -v g="$group" -v gd="$group-$(distribution)" '$1 == g || $1 == gd {print $2}' \
+      "$root/packaging/packages.txt"
+  done
+}
+
+missing() {
+  local package
+  for package in $(wanted "$@"); do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+      printf '%s ' "$package"
+  done
+}
+
+install_packages() {
+  case $(distribution) in
+    debian-12 | ubuntu-22.04 | ubuntu-24.04) ;;
+    *)
+      if command -v dpkg-query >/dev/null && [ -z "$(missing "$@")" ]; then return; fi
+      say "This script knows Debian 12 and Ubuntu 22.04/24.04; here is $(distribution)."
+      say "Install the equivalents of these packages, then run it again with OPENNRT_NO_DEPS=1:"
+      say "  $(wanted "$@" | tr '\n' ' ')"
+      exit 3
+      ;;
+  esac
+  local need
+  need=$(missing "$@")
+  [ -n "$need" ] || return 0
+  local line="apt-get install -y --no-install-recommends $need"
+  say "Installing: $need"
+  if [ "$(id -u)" = 0 ]; then
+    apt-get update -qq
+    # shellcheck disable=SC2086
+    DEBIAN_FRONTEND=noninteractive $line >/dev/null
+  elif command -v sudo >/dev/null; then
+    sudo apt-get update -qq
+    # shellcheck disable=SC2086
+    sudo DEBIAN_FRONTEND=noninteractive $line >/dev/null
+  else
+    say "Neither root nor sudo. Run this as root, then try again:"
+    say "  apt-get update && $line"
+    exit 3
+  fi
+}
+
+configure_and_build() {
+  cd "$root"
+  local extra=()
+  if [ "$(distribution)" = ubuntu-22.04 ]; then
+    extra=(-DCMAKE_C_COMPILER=gcc-12 -DCMAKE_CXX_COMPILER=g++-12)
+  fi
+  say "Building ($preset) in build/$preset ..."
+  cmake --preset "$preset" "${extra[@]}" >"$root/build-$preset.log" 2>&1 ||
+    { cat "$root/build-$preset.log"; exit 1; }
+  rm -f "$root/build-$preset.log"
+  cmake --build --preset "$preset" | grep -E 'warning|error|FAILED' || true
+  cmake --build --preset "$preset" >/dev/null
+}
+
+command=${1:-}
+case $command in
+  demo | test | build)
+    [ -n "${OPENNRT_NO_DEPS:-}" ] || install_packages build
+    configure_and_build
+    ;;
+  deps)
+    if [ "${2:-}" = --dev ]; then install_packages build dev; else install_packages build; fi
+    exit 0
+    ;;
+  *)
+    usage
+    exit 2
+    ;;
+esac
+
+case $command in
+  demo)
+    export OPENNRT_DEVICE=emulator
+    exec "$build/bin/vecadd_demo" "$build/examples/vecadd.neff"
+    ;;
+  test) exec /usr/bin/python3 "$root/tests/run.py" --build "$build" "${@:2}" ;;
+  build) say "Built: $build/lib/libnrt.so.1, $build/bin/opennrt" ;;
+esac

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Construction, the public Device calls, clock and error reports. What an
+// access does is in registers.cpp.
+#include "device/silicon.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+namespace opennrt::emu {
+
+namespace {
+
+// Error lines beyond this many are not logged; the error records still are.
+constexpr std::uint32_t kMaxErrorLines = 64;
+
+// Engine field of an error record for a DMA engine: this bit and the index
+// among the engines of its core.
+constexpr std::uint32_t kDmaUnit = 0x80;
+
+constexpr std::uint32_t kNoLine = 0;
+
+}  // namespace
+
+std::string hex(std::uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::unique_ptr<Device> Device::create(const DeviceConfig& config,
+                                       std::shared_ptr<DeviceMemory> memory, std::string* error) {
+  const auto fail = [&](const std::string& text) {
+    *error = "software device " + std::to_string(config.index) + ": " + text;
+    return nullptr;
+  };
+  if (!config.arch || !config.product || !memory) return fail("arch, product or memory is missing");
+  const nrtp_arch_plugin& arch = *config.arch;
+  if (!arch.geometry || !arch.address || !arch.dma || !arch.ib)
+    return fail("the arch table lacks geometry, addresses, DMA or instruction facts");
+  if (arch.geometry->engines > NRTP_MAX_ENGINES)
+    return fail(std::to_string(arch.geometry->engines) + " engines per core, the limit is " +
+                std::to_string(NRTP_MAX_ENGINES));
+  const std::uint32_t cores = config.product->cores;
+  if (cores == 0 || cores > memory->cores())
+    return fail("product " + std::string(config.product->name ? config.product->name : "?") +
+                " has " + std::to_string(cores) + " cores, the memory was made for " +
+                std::to_string(memory->cores()));
+  return std::make_unique<Silicon>(config, std::move(memory), cores);
+}
+
+Silicon::Silicon(const DeviceConfig& config, std::shared_ptr<DeviceMemory> memory,
+                 std::uint32_t cores)
+    : config_(config),
+      memory_(std::move(memory)),
+      map_(config.arch, config.product, *memory_, cores) {
+  const nrtp_arch_plugin& arch = *config.arch;
+  const auto local_of = [&](std::uint64_t pa) {
+    nrtp_addr_class c;
+    return map_.classify(pa, &c) ? c.local : UINT64_MAX;
+  };
+  event_base_ = local_of(arch.address->event_addr(config.product, 0, 0));
+  for (std::uint32_t op = 0; op < semaphore_base_.size(); ++op)
+    semaphore_base_[op] = local_of(arch.address->sem_addr(config.product, 0, 0, op));
+  for (std::uint32_t e = 0; e < arch.geometry->engines; ++e)
+    nx_offset_[e] = local_of(arch.address->nx_device(config.product, 0, e));
+  for (std::uint32_t dir = 0; dir < 2; ++dir)
+    for (std::uint32_t reg = 0; reg < queue_regs_[dir].size(); ++reg) {
+      const std::uint64_t offset = arch.dma->queue_reg(0, dir, reg);
+      nrtp_addr_class c;
+      queue_regs_[dir][reg] =
+          offset != UINT64_MAX &&
+                  map_.classify(arch.dma->udma_device(config.product, 0) + offset, &c)
+              ? c.reg
+              : UINT32_MAX;
+    }
+  for (std::uint32_t i = 0; i < cores; ++i)
+    cores_.push_back(std::make_unique<Core>(this, i, arch.geometry->engines));
+  dma_ = std::make_unique<DmaFabric>(*this);
+  clock_start_ns_ = 0;
+  clock_start_ns_ = time_ps() / 1000;
+}
+
+// Device time starts with the device and counts 1/1000 ns, the unit of the
+// timestamps in notification records.
+std::uint64_t Silicon::time_ps() const {
+  std::uint64_t now = 0;
+  if (config_.host && NRTP_HAS(nrtp_host, config_.host, now_ns) && config_.host->now_ns)
+    now = config_.host->now_ns(config_.host->self);
+  else
+    now = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                         std::chrono::steady_clock::now().time_since_epoch())
+                                         .count());
+  return (now - clock_start_ns_) * 1000;
+}
+
+void Silicon::log(std::uint32_t level, const std::string& text) const {
+  if (config_.host && NRTP_HAS(nrtp_host, config_.host, log) && config_.host->log)
+    config_.host->log(config_.host->self, level, "EMU", text.c_str());
+}
+
+void Silicon::report(const Origin& who, ErrorType type, std::uint16_t detail,
+                     const std::string& text) {
+  const std::uint32_t n = reported_.fetch_add(1, std::memory_order_relaxed);
+  if (n < kMaxErrorLines) {
+    std::string line = "device " + std::to_string(config_.index) + " ";
+    if (who.kind == Origin::Kind::kEngine)
+      line +=
+          "core " + std::to_string(who.core) + " " + engine_name(who.unit) + " at " + hex(who.slot);
+    else if (who.kind == Origin::Kind::kDma)
+      line += "DMA engine " + std::to_string(who.unit) + " queue " + std::to_string(who.queue) +
+              " descriptor at " + hex(who.slot);
+    else
+      line += "host";
+    log(NRTP_LOG_ERROR, line + ": " + text);
+  } else if (n == kMaxErrorLines) {
+    log(NRTP_LOG_ERROR, "device " + std::to_string(config_.index) +
+                            ": further device errors are only recorded in the error queues");
+  }
+  if (who.kind == Origin::Kind::kHost || !has_core(who.core)) return;
+
+  const nrtp_arch_geometry& g = map_.geometry();
+  std::uint32_t unit = who.unit;
+  std::uint64_t line = kNoLine;
+  if (who.kind == Origin::Kind::kDma)
+    unit = kDmaUnit | (g.dma_per_core ? who.unit % g.dma_per_core : 0);
+  else
+    line = who.slot / 64;
+  // Error layout: bytes 0-3 as in other records, 4 type, 5 unit, 6-7 detail.
+  const Notification record{
+      .word0 = static_cast<std::uint32_t>(line & 0xFFFFF),
+      .word1 = static_cast<std::uint32_t>(type) | (unit & 0xFF) << 8 | std::uint32_t{detail} << 16};
+  cores_[who.core]->notifications().push(map_, g.error_queue, record.word0, record.word1,
+                                         time_ps());
+}
+
+void Silicon::notify(std::uint32_t core, std::uint32_t queue, const Notification& record) {
+  switch (cores_[core]->notifications().push(map_, queue, record.word0, record.word1, time_ps())) {
+    case NotificationBlock::Result::kWritten:
+    case NotificationBlock::Result::kNoRing:
+      return;
+    case NotificationBlock::Result::kOverflow:
+      if (reported_.fetch_add(1, std::memory_order_relaxed) < kMaxErrorLines)
+        log(NRTP_LOG_WARN,
+            "device " + std::to_string(config_.index) + " core " + std::to_string(core) +
+                ": notification queue " + std::to_string(queue) +
+                " is full, a record is dropped (the consumer must advance its head)");
+      return;
+    case NotificationBlock::Result::kBadRing:
+      if (reported_.fetch_add(1, std::memory_order_relaxed) < kMaxErrorLines)
+        log(NRTP_LOG_ERROR, "device " + std::to_string(config_.index) + " core " +
+                                std::to_string(core) + ": notification queue " +
+                                std::to_string(queue) +
+                                " has a base or size that is not a ring in memory");
+      return;
+  }
+}
+
+std::uint32_t Silicon::semaphore_read(std::uint32_t core, std::uint32_t index) {
+  if (!has_core(core) || index >= SyncBank::kCount) return 0;
+  return static_cast<std::uint32_t>(sync(core).semaphore(index));
+}
+
+void Silicon::semaphore_set(std::uint32_t core, std::uint32_t index, std::uint32_t value) {
+  if (!has_core(core) || index >= SyncBank::kCount) return;
+  sync(core).set_semaphore(index, static_cast<std::int32_t>(value));
+  cores_[core]->wake();
+}
+
+void Silicon::semaphore_add(std::uint32_t core, std::uint32_t index, std::int32_t delta) {
+  if (!has_core(core) || index >= SyncBank::kCount) return;
+  sync(core).add_semaphore(index, static_cast<std::uint32_t>(delta));
+  cores_[core]->wake();
+}
+
+std::uint32_t Silicon::event_read(std::uint32_t core, std::uint32_t index) {
+  if (!has_core(core) || index >= SyncBank::kCount) return 0;
+  return sync(core).event(index);
+}
+
+void Silicon::event_write(std::uint32_t core, std::uint32_t index, std::uint32_t value) {
+  if (!has_core(core) || index >= SyncBank::kCount) return;
+  sync(core).set_event(index, value != 0);
+  cores_[core]->wake();
+}
+
+void Silicon::queue_init(std::uint32_t engine, std::uint32_t queue, const RingConfig& tx,
+                         const RingConfig& rx) {
+  dma_->init(engine, queue, tx, rx);
+}
+
+int Silicon::queue_start(std::uint32_t engine, std::uint32_t queue, std::uint32_t tx_count,
+                         std::uint32_t rx_count) {
+  return dma_->start(engine, queue, tx_count, rx_count);
+}
+
+void Silicon::queue_state(std::uint32_t engine, std::uint32_t queue, RingState* tx, RingState* rx) {
+  dma_->state(engine, queue, tx, rx);
+}
+
+void Silicon::reset_cores(std::uint32_t mask) {
+  for (std::uint32_t core = 0; core < cores_.size(); ++core) {
+    if ((mask >> core & 1) == 0) continue;
+    cores_[core]->reset();
+    for (std::uint32_t i = 0; i < map_.geometry().dma_per_core; ++i) {
+      const std::uint32_t engine = map_.arch().dma->core_engine(config_.product, core, i);
+      if (engine < dma_->engines()) dma_->reset_engine(engine);
+    }
+  }
+}
+
+bool Silicon::run(std::uint64_t max_records) {
+  bool progress = false;
+  for (auto& core : cores_)
+    if (core->runnable()) progress |= core->run(max_records) != 0;
+  return progress;
+}
+
+bool Silicon::runnable() {
+  return std::any_of(cores_.begin(), cores_.end(),
+                     [](const auto& core) { return core->runnable(); });
+}
+
+std::string Silicon::describe(std::uint32_t core) {
+  if (!has_core(core))
+    return "core " + std::to_string(core) + ": the device has " + std::to_string(cores_.size()) +
+           " cores";
+  return cores_[core]->describe();
+}
+
+bool Silicon::notification_overflow(std::uint32_t core) {
+  return has_core(core) && cores_[core]->notifications().overflow();
+}
+
+}  // namespace opennrt::emu

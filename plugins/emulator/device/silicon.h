@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Device: address decoding, registers with their effects, and the cores.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/address_map.h"
+#include "device/bus.h"
+#include "device/device.h"
+#include "device/notification.h"
+#include "device/register_store.h"
+#include "device/sync_bank.h"
+#include "dma/fabric.h"
+#include "engine/core.h"
+
+namespace opennrt::emu {
+
+class Silicon final : public Device, public Bus {
+ public:
+  Silicon(const DeviceConfig& config, std::shared_ptr<DeviceMemory> memory, std::uint32_t cores);
+
+  // Device
+  std::uint8_t* memory_at(std::uint64_t device_pa, std::uint64_t bytes) override;
+  int read(std::uint64_t device_pa, void* out, std::uint64_t bytes) override;
+  int write(std::uint64_t device_pa, const void* in, std::uint64_t bytes) override;
+  int bar0_read32(std::uint64_t offset, std::uint32_t* out) override;
+  int bar0_write32(std::uint64_t offset, std::uint32_t value) override;
+  std::uint32_t semaphore_read(std::uint32_t core, std::uint32_t index) override;
+  void semaphore_set(std::uint32_t core, std::uint32_t index, std::uint32_t value) override;
+  void semaphore_add(std::uint32_t core, std::uint32_t index, std::int32_t delta) override;
+  std::uint32_t event_read(std::uint32_t core, std::uint32_t index) override;
+  void event_write(std::uint32_t core, std::uint32_t index, std::uint32_t value) override;
+  void queue_init(std::uint32_t engine, std::uint32_t queue, const RingConfig& tx,
+                  const RingConfig& rx) override;
+  int queue_start(std::uint32_t engine, std::uint32_t queue, std::uint32_t tx_count,
+                  std::uint32_t rx_count) override;
+  void queue_state(std::uint32_t engine, std::uint32_t queue, RingState* tx,
+                   RingState* rx) override;
+  void reset_cores(std::uint32_t mask) override;
+  bool run(std::uint64_t max_records) override;
+  bool runnable() override;
+  std::string describe(std::uint32_t core) override;
+  bool notification_overflow(std::uint32_t core) override;
+
+  // Bus
+  const AddressMap& map() const override { return map_; }
+  bool bus_read(std::uint64_t pa, void* out, std::uint64_t bytes, const Origin& who) override;
+  bool bus_write(std::uint64_t pa, const void* in, std::uint64_t bytes, const Origin& who) override;
+  SyncBank& sync(std::uint32_t core) override { return cores_[core]->sync(); }
+  void notify(std::uint32_t core, std::uint32_t queue, const Notification& record) override;
+  void report(const Origin& who, ErrorType type, std::uint16_t detail,
+              const std::string& text) override;
+
+ private:
+  // What an offset in the synchronisation block is: a window and an index.
+  struct SyncTarget {
+    int window;  // -1 event, else enum nrtp_sem_op
+    std::uint32_t index;
+  };
+
+  // One aligned word of a register-like region. False: nothing there.
+  bool read_word(const nrtp_addr_class& c, std::uint64_t pa, std::uint32_t* out);
+  bool write_word(const nrtp_addr_class& c, std::uint64_t pa, std::uint32_t value,
+                  const Origin& who);
+  bool sync_target(std::uint64_t local, SyncTarget* out) const;
+  std::uint32_t queue_register(std::uint32_t dir, std::uint32_t reg) const;
+  bool dma_write(std::uint32_t engine, const nrtp_addr_class& c, std::uint64_t pa,
+                 std::uint32_t value, const Origin& who);
+  bool dma_read(std::uint32_t engine, const nrtp_addr_class& c, std::uint64_t pa,
+                std::uint32_t* out);
+  bool engine_write(const nrtp_addr_class& c, std::uint32_t value);
+  bool engine_read(const nrtp_addr_class& c, std::uint32_t* out);
+  bool has_core(std::uint32_t core) const { return core < cores_.size(); }
+  std::uint64_t time_ps() const;
+  void nothing_at(const Origin& who, bool write, std::uint64_t pa, std::uint64_t bytes);
+  void log(std::uint32_t level, const std::string& text) const;
+
+  DeviceConfig config_;
+  std::shared_ptr<DeviceMemory> memory_;
+  AddressMap map_;
+  RegisterStore store_;
+  std::uint64_t clock_start_ns_ = 0;
+
+  // Positions taken from the arch plugin once.
+  std::uint64_t event_base_ = 0;
+  std::array<std::uint64_t, 4> semaphore_base_{};
+  std::array<std::uint64_t, NRTP_MAX_ENGINES> nx_offset_{};   // NX block in a sequencer's region
+  std::array<std::array<std::uint32_t, 8>, 2> queue_regs_{};  // page offset by side, register
+
+  std::vector<std::unique_ptr<Core>> cores_;
+  std::unique_ptr<DmaFabric> dma_;
+  std::atomic<std::uint32_t> reported_{0};  // error lines written to the log
+};
+
+}  // namespace opennrt::emu

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/core.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace opennrt::emu {
+
+Core::Core(Bus* bus, std::uint32_t index, std::uint32_t engines)
+    : index_(index), n_engines_(engines) {
+  for (std::uint32_t e = 0; e < n_engines_; ++e) engines_[e].configure(bus, index, e);
+}
+
+std::uint64_t Core::run_engines(std::uint64_t budget) {
+  std::uint64_t retired = 0;
+  bool progress = true;
+  while (progress && retired < budget && stop_requests_.load(std::memory_order_acquire) == 0) {
+    progress = false;
+    for (std::uint32_t e = 0; e < n_engines_ && retired < budget; ++e) {
+      const std::uint64_t n = engines_[e].run(std::min(kTurn, budget - retired));
+      retired += n;
+      progress |= n != 0;
+    }
+  }
+  return retired;
+}
+
+std::uint64_t Core::run(std::uint64_t budget) {
+  std::uint64_t retired = 0;
+  // A wake that arrives between the last look and the release of the token is
+  // seen by the next round of this loop.
+  while (ready_.load(std::memory_order_seq_cst) && retired < budget) {
+    if (!take_token()) return retired;
+    ready_.exchange(false, std::memory_order_seq_cst);  // sees what the waker did
+    retired += run_engines(budget - retired);
+    const bool stopped = stop_requests_.load(std::memory_order_acquire) != 0;
+    if (retired >= budget) wake();
+    give_token();
+    if (stopped) break;
+  }
+  return retired;
+}
+
+void Core::reset() {
+  stop_requests_.fetch_add(1, std::memory_order_acq_rel);
+  while (!take_token()) std::this_thread::yield();
+  for (std::uint32_t e = 0; e < n_engines_; ++e) engines_[e].reset();
+  sync_.clear();
+  notifications_.reset();
+  ready_.store(false, std::memory_order_release);
+  give_token();
+  stop_requests_.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+std::string Core::describe() {
+  const std::string name = "core " + std::to_string(index_) + ": ";
+  // An engine turn is short, but a whole run may not end at all.
+  for (int attempt = 0; !take_token(); ++attempt) {
+    if (attempt == 1000) return name + "running";
+    std::this_thread::yield();
+  }
+  std::string text;
+  for (std::uint32_t e = 0; e < n_engines_; ++e) {
+    const std::string one = engines_[e].describe();
+    if (one.empty()) continue;
+    if (!text.empty()) text += "; ";
+    text += one;
+  }
+  give_token();
+  return name + (text.empty() ? "all engines stopped" : text);
+}
+
+}  // namespace opennrt::emu

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One core: its synchronisation bank, notification queues and sequencers, and
+// the cooperative scheduler over them.
+//
+// Threading: wake(), sync() and notifications() from any thread. The sequencers
+// run under the run token; whoever holds it runs them, others leave.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "device/bus.h"
+#include "device/notification.h"
+#include "device/sync_bank.h"
+#include "engine/sequencer.h"
+
+namespace opennrt::emu {
+
+class Core {
+ public:
+  Core(Bus* bus, std::uint32_t index, std::uint32_t engines);
+
+  SyncBank& sync() { return sync_; }
+  NotificationBlock& notifications() { return notifications_; }
+  Sequencer& engine(std::uint32_t e) { return engines_[e]; }
+  std::uint32_t engines() const { return n_engines_; }
+
+  // A semaphore, event or start register was written from outside: an engine
+  // may be able to go on.
+  void wake() { ready_.store(true, std::memory_order_seq_cst); }
+  bool runnable() const {
+    return ready_.load(std::memory_order_acquire) && !token_.load(std::memory_order_acquire);
+  }
+
+  // Runs the engines until none progresses or the budget is used up, unless
+  // another thread does so already. Returns the number of retired records.
+  std::uint64_t run(std::uint64_t budget);
+
+  // Stops a run in another thread, then clears engines, semaphores, events and
+  // notification queues.
+  void reset();
+
+  std::string describe();
+
+ private:
+  // Records an engine may retire before the others get their turn: keeps a
+  // polling loop in one image from starving the engine it waits for.
+  static constexpr std::uint64_t kTurn = 1024;
+
+  // Sequentially consistent with ready_: either the waker gets the token or the
+  // holder sees the wake after giving it back.
+  bool take_token() { return !token_.exchange(true, std::memory_order_seq_cst); }
+  void give_token() { token_.store(false, std::memory_order_seq_cst); }
+  std::uint64_t run_engines(std::uint64_t budget);
+
+  std::uint32_t index_, n_engines_;
+  SyncBank sync_;
+  NotificationBlock notifications_;
+  std::array<Sequencer, NRTP_MAX_ENGINES> engines_;
+  std::atomic<bool> ready_{false}, token_{false};
+  std::atomic<std::uint32_t> stop_requests_{0};
+};
+
+}  // namespace opennrt::emu

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/sequencer.h"
+
+#include <cstring>
+
+namespace opennrt::emu {
+
+namespace {
+
+// Low nibble of an update mode. Bit 4 (at completion instead of at operand read)
+// makes no difference to a sequencer that finishes each record at once.
+enum UpdateAction : std::uint32_t {
+  kEvtSet = 1,
+  kEvtClear = 2,
+  kSemInc = 3,
+  kSemDec = 4,
+  kSemAdd = 5,
+  kSemAddReg = 6,
+  kSemSub = 7,
+  kSemSubReg = 8,
+  kSemWrite = 9,
+  kSemWriteReg = 10
+};
+
+const char* comparison(std::uint32_t mode) {
+  static constexpr const char* kNames[] = {"", "==", "<", "<=", ">", ">="};
+  return kNames[mode & 7];
+}
+
+}  // namespace
+
+const char* engine_name(std::uint32_t engine) {
+  static constexpr const char* kNames[] = {"PE", "ACT", "POOL", "DVE", "SP"};
+  return engine < 5 ? kNames[engine] : "?";
+}
+
+bool valid_wait_mode(std::uint32_t mode) {
+  switch (mode) {
+    case isa::kWaitNone:
+    case isa::kWaitEvtSet:
+    case isa::kWaitEvtSetThenClear:
+    case isa::kWaitEvtClear:
+    case isa::kWaitEvtClearThenSet:
+      return true;
+    default: {
+      const std::uint32_t compare = mode & ~std::uint32_t{isa::kWaitRegisterBit};
+      return compare >= isa::kWaitSemEq && compare <= isa::kWaitSemGe;
+    }
+  }
+}
+
+bool valid_update_mode(std::uint32_t mode) {
+  const std::uint32_t plain = mode & ~std::uint32_t{isa::kWaitRegisterBit};
+  if (plain == 0) return mode == 0;
+  if (plain > 0x1A) return false;
+  const std::uint32_t action = plain & 0xF;
+  if (action < kEvtSet || action > kSemWriteReg) return false;
+  // The register bit belongs to the modes that have an operand.
+  return mode == plain || action == kSemAdd || action == kSemSub || action == kSemWrite;
+}
+
+void Sequencer::configure(Bus* bus, std::uint32_t core, std::uint32_t engine) {
+  bus_ = bus;
+  core_ = core;
+  engine_ = engine;
+}
+
+void Sequencer::reset() {
+  running_ = failed_ = false;
+  pc_ = 0;
+  std::memset(regs_, 0, sizeof regs_);
+  std::memset(arg_table_, 0, sizeof arg_table_);
+  activation_set_ = 0;
+  start_ctrl_.store(0, std::memory_order_release);
+  start_lo_.store(0, std::memory_order_release);
+  start_hi_.store(0, std::memory_order_release);
+  cache_.clear();
+}
+
+std::uint32_t* Sequencer::reg(std::uint32_t number) {
+  if (number < kRegisters) return &regs_[number];
+  if (number == isa::kRegArgTableLo) return &arg_table_[0];
+  if (number == isa::kRegArgTableHi) return &arg_table_[1];
+  return nullptr;
+}
+
+bool Sequencer::wait_holds(std::uint32_t mode, std::uint32_t index, std::uint32_t value) const {
+  const SyncBank& sync = bus_->sync(core_);
+  switch (mode) {
+    case isa::kWaitNone:
+      return true;
+    case isa::kWaitEvtSet:
+    case isa::kWaitEvtSetThenClear:
+      return sync.event(index) != 0;
+    case isa::kWaitEvtClear:
+    case isa::kWaitEvtClearThenSet:
+      return sync.event(index) == 0;
+    default:
+      break;
+  }
+  std::uint32_t operand = value;
+  if (mode & isa::kWaitRegisterBit) {
+    const std::uint32_t* r = reg(value);
+    if (!r) return false;  // refused when the record was decoded
+    operand = *r;
+  }
+  const std::int32_t threshold = static_cast<std::int32_t>(operand);
+  const std::int32_t have = sync.semaphore(index);
+  switch (mode & ~std::uint32_t{isa::kWaitRegisterBit}) {
+    case isa::kWaitSemEq:
+      return have == threshold;
+    case isa::kWaitSemLt:
+      return have < threshold;
+    case isa::kWaitSemLe:
+      return have <= threshold;
+    case isa::kWaitSemGt:
+      return have > threshold;
+    default:
+      return have >= threshold;
+  }
+}
+
+bool Sequencer::consume(std::uint32_t mode, std::uint32_t index) {
+  if (mode == isa::kWaitEvtSetThenClear) return bus_->sync(core_).flip_event(index, true);
+  if (mode == isa::kWaitEvtClearThenSet) return bus_->sync(core_).flip_event(index, false);
+  return true;
+}
+
+void Sequencer::undo_consume(std::uint32_t mode, std::uint32_t index) {
+  if (mode == isa::kWaitEvtSetThenClear) bus_->sync(core_).set_event(index, true);
+  if (mode == isa::kWaitEvtClearThenSet) bus_->sync(core_).set_event(index, false);
+}
+
+void Sequencer::update(std::uint32_t mode, std::uint32_t index, std::uint32_t value) {
+  if (mode == 0) return;
+  SyncBank& sync = bus_->sync(core_);
+  const std::uint32_t action = mode & 0xF;
+  const bool from_register = (mode & isa::kWaitRegisterBit) != 0 || action == kSemAddReg ||
+                             action == kSemSubReg || action == kSemWriteReg;
+  std::uint32_t operand = value;
+  if (from_register) {
+    const std::uint32_t* r = reg(value);
+    operand = r ? *r : 0;  // the number was checked when the record was decoded
+  }
+  switch (action) {
+    case kEvtSet:
+    case kEvtClear:
+      sync.set_event(index, action == kEvtSet);
+      break;
+    case kSemInc:
+      sync.add_semaphore(index, 1);
+      break;
+    case kSemDec:
+      sync.add_semaphore(index, ~0u);
+      break;
+    case kSemAdd:
+    case kSemAddReg:
+      sync.add_semaphore(index, operand);
+      break;
+    case kSemSub:
+    case kSemSubReg:
+      sync.add_semaphore(index, 0u - operand);
+      break;
+    default:
+      sync.set_semaphore(index, static_cast<std::int32_t>(operand));
+      break;
+  }
+}
+
+Outcome Sequencer::fail(std::uint32_t opcode, const std::string& text) {
+  running_ = false;
+  failed_ = true;
+  bus_->report(origin(), ErrorType::kUnitStopped, static_cast<std::uint16_t>(opcode),
+               "opcode " + hex(opcode) + ": " + text + "; the engine stops");
+  return Outcome::kFailed;
+}
+
+bool Sequencer::step() {
+  const std::uint8_t* memory =
+      pc_ % isa::kRecordBytes == 0 ? bus_->map().memory(pc_, isa::kRecordBytes) : nullptr;
+  if (!memory) {
+    fail(0, "program counter is not a 64-byte slot in memory");
+    return false;
+  }
+  Decoded& d = cache_.slot(pc_);
+  if (!d.handler || std::memcmp(d.raw, memory, isa::kRecordBytes) != 0) {
+    std::memcpy(d.raw, memory, isa::kRecordBytes);
+    std::string error;
+    if (!decode_record(bus_->map(), core_, engine_, &d, &error)) {
+      d.handler = nullptr;
+      fail(d.raw[0], error);
+      return false;
+    }
+  }
+  const isa::Header h = d.header();
+  if (h.wait_mode != 0 &&
+      (!wait_holds(h.wait_mode, h.wait_index, h.value) ||
+       (h.opcode != isa::kOpEventSemaphore && !consume(h.wait_mode, h.wait_index))))
+    return false;
+  switch (d.handler(*this, d)) {
+    case Outcome::kBlocked:
+      return false;
+    case Outcome::kFailed:
+      return false;
+    case Outcome::kHalted:
+      running_ = false;
+      pc_ += isa::kRecordBytes;
+      break;
+    case Outcome::kNext:
+      pc_ += isa::kRecordBytes;
+      break;
+    case Outcome::kJumped:
+      break;
+  }
+  update(h.update_mode, h.update_index, h.value);
+  return true;
+}
+
+std::uint64_t Sequencer::run(std::uint64_t budget) {
+  std::uint64_t retired = 0;
+  while (retired < budget) {
+    if (!running_) {
+      if (!take_arm()) break;
+      pc_ = std::uint64_t{start_hi_.load(std::memory_order_acquire)} << 32 |
+            start_lo_.load(std::memory_order_acquire);
+      running_ = true;
+      failed_ = false;
+      ++retired;
+      continue;
+    }
+    if (!step()) break;
+    ++retired;
+  }
+  return retired;
+}
+
+std::string Sequencer::describe() const {
+  if (!running_) {
+    if (!failed_) return {};
+    return std::string(engine_name(engine_)) + " at " + hex(pc_) + " stopped by an error";
+  }
+  std::string text = std::string(engine_name(engine_)) + " at " + hex(pc_);
+  const std::uint8_t* memory = bus_->map().memory(pc_, isa::kRecordBytes);
+  if (!memory) return text;
+  const auto r = isa::load_record<isa::EventSemaphoreRecord>(memory);
+  const auto wait = [&](std::uint32_t mode, std::uint32_t index, std::uint32_t value) {
+    if (mode == 0 || !valid_wait_mode(mode) || wait_holds(mode, index, value)) return;
+    if ((mode & 0xF) > isa::kWaitSemGe && (mode & isa::kWaitRegisterBit) == 0) {
+      const bool set = mode == isa::kWaitEvtSet || mode == isa::kWaitEvtSetThenClear;
+      text += " waits (mode " + std::to_string(mode) + ") for event " + std::to_string(index) +
+              (set ? " set" : " clear") + " (value " +
+              std::to_string(bus_->sync(core_).event(index)) + ")";
+      return;
+    }
+    const std::uint32_t* operand = mode & isa::kWaitRegisterBit ? reg(value) : &value;
+    text += " waits (mode " + std::to_string(mode) + ") for semaphore " + std::to_string(index) +
+            " " + comparison(mode) + " " +
+            std::to_string(static_cast<std::int32_t>(operand ? *operand : 0)) + " (value " +
+            std::to_string(bus_->sync(core_).semaphore(index)) + ")";
+  };
+  wait(r.h.wait_mode, r.h.wait_index, r.h.value);
+  if (r.h.opcode == isa::kOpEventSemaphore) wait(r.wait_mode, r.wait_index, r.wait_value);
+  return text;
+}
+
+}  // namespace opennrt::emu

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One instruction sequencer (PE, ACT, POOL, DVE or SP) of a core: a state
+// machine over 64-byte records fetched from device memory, one record at a
+// time: waits, effect, update.
+//
+// Threading: everything under the core's run token, except the start registers,
+// which any thread may use.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "device/bus.h"
+#include "engine/decode.h"
+
+namespace opennrt::emu {
+
+class Sequencer {
+ public:
+  static constexpr std::uint32_t kRegisters = 64;
+
+  void configure(Bus* bus, std::uint32_t core, std::uint32_t engine);
+
+  // Executes records until the engine blocks, stops or `budget` records have
+  // retired. Returns the number of retired records; a start counts as one.
+  std::uint64_t run(std::uint64_t budget);
+
+  // Start registers, any thread. start_ctrl 1: a stopped engine starts at the
+  // start address, a running one continues after its next HALT.
+  void set_start_ctrl(std::uint32_t v) { start_ctrl_.store(v, std::memory_order_release); }
+  void set_start_lo(std::uint32_t v) { start_lo_.store(v, std::memory_order_release); }
+  void set_start_hi(std::uint32_t v) { start_hi_.store(v, std::memory_order_release); }
+  std::uint32_t start_ctrl() const { return start_ctrl_.load(std::memory_order_acquire); }
+  std::uint32_t start_lo() const { return start_lo_.load(std::memory_order_acquire); }
+  std::uint32_t start_hi() const { return start_hi_.load(std::memory_order_acquire); }
+
+  void reset();
+
+  // "PE at 0x1040 waits for semaphore 2 == 8 (value 5)"; empty when stopped.
+  std::string describe() const;
+
+  std::uint64_t program_counter() const { return pc_; }
+  bool running() const { return running_; }
+  bool failed() const { return failed_; }
+
+  // For the handlers.
+  Bus& bus() { return *bus_; }
+  std::uint32_t core() const { return core_; }
+  std::uint32_t engine() const { return engine_; }
+  Origin origin() const {
+    return {.kind = Origin::Kind::kEngine, .core = core_, .unit = engine_, .queue = 0, .slot = pc_};
+  }
+  // Takes and clears a written start_ctrl.
+  bool take_arm() {
+    std::uint32_t expected = 1;
+    return start_ctrl_.compare_exchange_strong(expected, 0, std::memory_order_acq_rel);
+  }
+  void jump(std::uint64_t target) { pc_ = target; }
+  // Registers 0..63 and the argument-table pair; nullptr for other numbers.
+  std::uint32_t* reg(std::uint32_t number);
+  const std::uint32_t* reg(std::uint32_t number) const {
+    return const_cast<Sequencer*>(this)->reg(number);
+  }
+  bool wait_holds(std::uint32_t mode, std::uint32_t index, std::uint32_t value) const;
+  // Second half of the event modes that consume; false: somebody was faster.
+  bool consume(std::uint32_t mode, std::uint32_t index);
+  void undo_consume(std::uint32_t mode, std::uint32_t index);
+  void update(std::uint32_t mode, std::uint32_t index, std::uint32_t value);
+  void set_activation_set(std::uint32_t index) { activation_set_ = index; }
+  std::uint32_t activation_set() const { return activation_set_; }
+  // Stops with an error record: "<engine> at <slot>: opcode <op>: <text>".
+  Outcome fail(std::uint32_t opcode, const std::string& text);
+
+ private:
+  bool step();
+
+  Bus* bus_ = nullptr;
+  std::uint32_t core_ = 0, engine_ = 0;
+  bool running_ = false, failed_ = false;
+  std::uint64_t pc_ = 0;
+  std::uint32_t regs_[kRegisters] = {};
+  std::uint32_t arg_table_[2] = {};
+  std::uint32_t activation_set_ = 0;
+  std::atomic<std::uint32_t> start_ctrl_{0}, start_lo_{0}, start_hi_{0};
+  DecodeCache cache_;
+};
+
+// "PE", "ACT", ...
+const char* engine_name(std::uint32_t engine);
+
+// Modes the device knows.
+bool valid_wait_mode(std::uint32_t mode);
+bool valid_update_mode(std::uint32_t mode);
+
+}  // namespace opennrt::emu

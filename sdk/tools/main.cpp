@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// opennrt: one command with subcommands. A name that is not built in is looked
+// up as an executable `opennrt-<name>` beside this one, then on PATH.
+#include <unistd.h>
+
+#include <Poco/File.h>
+#include <Poco/Path.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "command.h"
+
+namespace {
+
+struct Subcommand {
+  const char* name;
+  int (*run)(const std::vector<std::string>&);
+  const char* summary;
+};
+
+constexpr Subcommand kSubcommands[] = {
+    {"run", opennrt::tools::run_command, "load a model, fill its inputs, execute it"},
+    {"plugins", opennrt::tools::plugins_command, "list every plugin candidate with its verdict"},
+};
+
+void usage(std::FILE* to) {
+  std::fprintf(to, "usage: opennrt SUBCOMMAND [options]   (opennrt SUBCOMMAND --help)\n");
+  for (const Subcommand& s : kSubcommands) std::fprintf(to, "  %-10s %s\n", s.name, s.summary);
+}
+
+int external(const std::string& name, char** argv) {
+  const std::string program = "opennrt-" + name;
+  char self[4096];
+  const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (n > 0) {
+    Poco::Path beside(std::string(self, static_cast<std::size_t>(n)));
+    beside.setFileName(program);
+    if (Poco::File(beside).exists()) execv(beside.toString().c_str(), argv + 1);
+  }
+  execvp(program.c_str(), argv + 1);
+  if (errno == ENOENT)
+    std::fprintf(stderr, "opennrt: no subcommand '%s' and no program %s\n", name.c_str(),
+                 program.c_str());
+  else
+    std::fprintf(stderr, "opennrt: %s: %s\n", program.c_str(), std::strerror(errno));
+  usage(stderr);
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    usage(stderr);
+    return 2;
+  }
+  const std::string name = argv[1];
+  if (name == "--help" || name == "help") {
+    usage(stdout);
+    return 0;
+  }
+  try {
+    for (const Subcommand& s : kSubcommands)
+      if (name == s.name) return s.run(std::vector<std::string>(argv + 2, argv + argc));
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "opennrt %s: %s\n", name.c_str(), e.what());
+    return 1;
+  }
+  return external(name, argv);
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// opennrt run: a client of the public C ABI like any other.
+#include <Poco/Util/HelpFormatter.h>
+#include <Poco/Util/Option.h>
+#include <Poco/Util/OptionException.h>
+#include <Poco/Util/OptionProcessor.h>
+#include <Poco/Util/OptionSet.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "npy.h"
+#include "nrt/nrt.h"
+#include "nrt/nrt_experimental.h"
+
+namespace opennrt::tools {
+
+namespace {
+
+struct Options {
+  std::string model;
+  std::string fill = "random";
+  std::uint64_t seed = 1;
+  std::map<std::string, std::string> inputs;  // tensor -> file or fill
+  std::string output_dir;
+  bool raw = false;
+  int executions = 1;
+  int vnc = -1;
+  std::string device;
+};
+
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+long parse_count(const std::string& option, const std::string& text, long lowest, long highest) {
+  char* end = nullptr;
+  const long value = std::strtol(text.c_str(), &end, 0);
+  if (text.empty() || *end != '\0' || value < lowest || value > highest)
+    throw UsageError("--" + option + "=" + text + ": expected a number from " +
+                     std::to_string(lowest) + " to " + std::to_string(highest));
+  return value;
+}
+
+Poco::Util::OptionSet option_set() {
+  using Poco::Util::Option;
+  Poco::Util::OptionSet set;
+  set.addOption(Option("help", "h", "print this text"));
+  set.addOption(Option("input", "i", "NAME=FILE.npy, NAME=FILE or NAME=zeros|ones|ramp|random")
+                    .argument("NAME=WHAT")
+                    .repeatable(true));
+  set.addOption(Option("fill", "f", "inputs not named: zeros, ones, ramp or random (default)")
+                    .argument("KIND"));
+  set.addOption(Option("seed", "s", "seed of random inputs (default 1)").argument("N"));
+  set.addOption(Option("executions", "n", "executions to run and time (default 1)").argument("N"));
+  set.addOption(Option("output-dir", "o", "write each output as DIR/NAME.npy").argument("DIR"));
+  set.addOption(Option("raw", "r", "with --output-dir: raw bytes, DIR/NAME.bin"));
+  set.addOption(Option("vnc", "c", "logical core (default: the least used)").argument("N"));
+  set.addOption(Option("device", "d", "auto, kernel or emulator").argument("NAME"));
+  return set;
+}
+
+Options parse(const std::vector<std::string>& args, bool* help) {
+  const Poco::Util::OptionSet set = option_set();
+  Poco::Util::OptionProcessor processor(set);
+  processor.setUnixStyle(true);
+  Options options;
+  *help = false;
+  std::string expects;  // option whose argument is the next word
+  const auto apply = [&](const std::string& name, const std::string& value) {
+    if (name == "help") *help = true;
+    if (name == "raw") options.raw = true;
+    if (name == "fill") options.fill = value;
+    if (name == "output-dir") options.output_dir = value;
+    if (name == "device") options.device = value;
+    if (name == "seed")
+      options.seed = static_cast<std::uint64_t>(parse_count(name, value, 0, 1L << 62));
+    if (name == "executions")
+      options.executions = static_cast<int>(parse_count(name, value, 1, 100'000'000));
+    if (name == "vnc") options.vnc = static_cast<int>(parse_count(name, value, -1, 255));
+    if (name == "input") {
+      const std::size_t equals = value.find('=');
+      if (equals == std::string::npos || equals == 0)
+        throw UsageError("--input=" + value + ": expected NAME=WHAT");
+      options.inputs[value.substr(0, equals)] = value.substr(equals + 1);
+    }
+  };
+  for (const std::string& arg : args) {
+    std::string name, value;
+    if (!expects.empty()) {
+      apply(expects, arg);
+      expects.clear();
+    } else if (processor.process(arg, name, value)) {
+      if (name.empty()) continue;
+      if (set.getOption(name).takesArgument() && value.empty())
+        expects = name;
+      else
+        apply(name, value);
+    } else if (options.model.empty()) {
+      options.model = arg;
+    } else {
+      throw UsageError("unexpected argument " + arg);
+    }
+  }
+  if (!expects.empty()) throw UsageError("--" + expects + " needs a value");
+  if (options.model.empty() && !*help) throw UsageError("no model given");
+  return options;
+}
+
+void print_help() {
+  Poco::Util::OptionSet set = option_set();
+  Poco::Util::HelpFormatter help(set);
+  help.setCommand("opennrt run");
+  help.setUsage("MODEL.neff [options]");
+  help.setHeader("Loads a compiled model, fills its inputs, executes it.");
+  std::ostringstream text;
+  help.format(text);
+  std::fputs(text.str().c_str(), stdout);
+}
+
+void require(NRT_STATUS status, const std::string& what) {
+  if (status != NRT_SUCCESS)
+    throw std::runtime_error(what + " failed: " + nrt_get_status_as_str(status) +
+                             " (the log line above says why)");
+}
+
+// Value k of a fill, as a float in a range where every type is exact enough.
+float fill_value(const std::string& kind, std::size_t k, std::mt19937_64& random) {
+  if (kind == "zeros") return 0.0f;
+  if (kind == "ones") return 1.0f;
+  if (kind == "ramp") return static_cast<float>(k % 251);
+  return static_cast<float>(random() >> 40) * 0x1p-24f;
+}
+
+std::uint16_t to_bfloat16(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
+}
+
+std::vector<std::byte> filled(const std::string& kind, nrt_dtype_t dtype, std::size_t bytes,
+                              std::uint64_t seed) {
+  if (kind != "zeros" && kind != "ones" && kind != "ramp" && kind != "random")
+    throw UsageError("fill '" + kind + "': expected zeros, ones, ramp or random");
+  std::vector<std::byte> data(bytes);
+  std::mt19937_64 random(seed);
+  const std::size_t width = dtype_bytes(dtype);
+  for (std::size_t k = 0; k * width + width <= bytes; ++k) {
+    const float value = fill_value(kind, k, random);
+    std::byte* at = data.data() + k * width;
+    if (dtype == NRT_DTYPE_FLOAT32 || dtype == NRT_DTYPE_FP32R) {
+      std::memcpy(at, &value, 4);
+    } else if (dtype == NRT_DTYPE_BFLOAT16) {
+      const std::uint16_t half = to_bfloat16(value);
+      std::memcpy(at, &half, 2);
+    } else if (dtype == NRT_DTYPE_FLOAT16) {
+      const _Float16 half = static_cast<_Float16>(value);
+      std::memcpy(at, &half, 2);
+    } else {
+      const std::uint64_t integer =
+          kind == "random" ? random() & 0x7F : static_cast<std::uint64_t>(value);
+      std::memcpy(at, &integer, width);  // little-endian
+    }
+  }
+  return data;
+}
+
+struct BoundTensor {
+  std::string name;
+  nrt_tensor_usage_t usage;
+  nrt_dtype_t dtype;
+  std::vector<std::uint32_t> shape;
+  std::size_t bytes;
+  nrt_tensor_t* tensor = nullptr;
+};
+
+std::string shape_text(const BoundTensor& t) {
+  std::string text = dtype_name(t.dtype);
+  text += '[';
+  for (std::size_t i = 0; i < t.shape.size(); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(t.shape[i]);
+  return text + ']';
+}
+
+// A loaded model with its tensors; releases everything in reverse order.
+class Session {
+ public:
+  explicit Session(const Options& options) : options_(options) {
+    require(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), "nrt_init");
+    initialised_ = true;
+  }
+  ~Session() {
+    if (!initialised_) return;
+    for (BoundTensor& t : tensors_) nrt_tensor_free(&t.tensor);
+    if (inputs_ != nullptr) nrt_destroy_tensor_set(&inputs_);
+    if (outputs_ != nullptr) nrt_destroy_tensor_set(&outputs_);
+    if (model_ != nullptr) nrt_unload(model_);
+    nrt_close();
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void load() {
+    std::vector<std::byte> neff;
+    std::string error;
+    if (!read_array(options_.model, &neff, &error)) throw std::runtime_error(error);
+    require(nrt_load(neff.data(), neff.size(), options_.vnc, -1, &model_), "nrt_load");
+    nrt_tensor_info_array_t* info = nullptr;
+    require(nrt_get_model_tensor_info(model_, &info), "nrt_get_model_tensor_info");
+    for (std::uint64_t i = 0; i < info->tensor_count; ++i) {
+      const nrt_tensor_info_t& t = info->tensor_array[i];
+      tensors_.push_back({t.name, t.usage, t.dtype, {t.shape, t.shape + t.ndim}, t.size, nullptr});
+    }
+    nrt_free_model_tensor_info(info);
+    nrt_model_info_t model_info{};
+    std::size_t written = 0;
+    require(nrt_get_model_info(model_, &model_info, sizeof model_info, &written),
+            "nrt_get_model_info");
+    core_ = static_cast<int>(model_info.vnc);
+  }
+
+  void bind() {
+    require(nrt_allocate_tensor_set(&inputs_), "nrt_allocate_tensor_set");
+    require(nrt_allocate_tensor_set(&outputs_), "nrt_allocate_tensor_set");
+    std::map<std::string, std::string> unused = options_.inputs;
+    for (BoundTensor& t : tensors_) {
+      const bool is_input = t.usage == NRT_TENSOR_USAGE_INPUT;
+      require(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, core_, t.bytes, t.name.c_str(),
+                                  &t.tensor),
+              "nrt_tensor_allocate of " + t.name);
+      if (is_input) {
+        const std::vector<std::byte> data = contents(t, &unused);
+        require(nrt_tensor_write(t.tensor, data.data(), 0, data.size()),
+                "nrt_tensor_write of " + t.name);
+      }
+      require(nrt_add_tensor_to_tensor_set(is_input ? inputs_ : outputs_, t.name.c_str(), t.tensor),
+              "nrt_add_tensor_to_tensor_set");
+      std::printf("%-7s %s  %s  %zu bytes\n", is_input ? "input" : "output", t.name.c_str(),
+                  shape_text(t).c_str(), t.bytes);
+    }
+    if (!unused.empty())
+      throw UsageError("--input: the model has no input named '" + unused.begin()->first + "'");
+  }
+
+  void execute() {
+    std::vector<double> microseconds;
+    microseconds.reserve(static_cast<std::size_t>(options_.executions));
+    for (int i = 0; i < options_.executions; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      require(nrt_execute(model_, inputs_, outputs_), "nrt_execute");
+      microseconds.push_back(
+          std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
+              .count());
+    }
+    std::sort(microseconds.begin(), microseconds.end());
+    const auto percentile = [&](double p) {
+      return microseconds[static_cast<std::size_t>(p *
+                                                   static_cast<double>(microseconds.size() - 1))];
+    };
+    std::printf("latency us: min %.1f  p50 %.1f  p90 %.1f  p99 %.1f  max %.1f  (%d executions)\n",
+                microseconds.front(), percentile(0.5), percentile(0.9), percentile(0.99),
+                microseconds.back(), options_.executions);
+  }
+
+  void write_outputs() {
+    if (options_.output_dir.empty()) return;
+    for (const BoundTensor& t : tensors_) {
+      if (t.usage != NRT_TENSOR_USAGE_OUTPUT) continue;
+      std::vector<std::byte> data(t.bytes);
+      require(nrt_tensor_read(t.tensor, data.data(), 0, data.size()), "nrt_tensor_read");
+      std::string file = t.name;  // names may hold '/' and ':'
+      std::replace_if(file.begin(), file.end(), [](char c) { return c == '/' || c == ':'; }, '_');
+      const std::string path = options_.output_dir + "/" + file + (options_.raw ? ".bin" : ".npy");
+      std::string error;
+      if (!write_array(path, t.dtype, t.shape, data, &error)) throw std::runtime_error(error);
+      std::printf("wrote   %s\n", path.c_str());
+    }
+  }
+
+ private:
+  std::vector<std::byte> contents(const BoundTensor& t,
+                                  std::map<std::string, std::string>* unused) const {
+    std::string what = options_.fill;
+    if (auto it = unused->find(t.name); it != unused->end()) {
+      what = it->second;
+      unused->erase(it);
+    }
+    if (what.find('.') == std::string::npos && what.find('/') == std::string::npos)
+      return filled(what, t.dtype, t.bytes,
+                    options_.seed + static_cast<std::uint64_t>(&t - tensors_.data()));
+    std::vector<std::byte> data;
+    std::string error;
+    if (!read_array(what, &data, &error)) throw std::runtime_error(error);
+    if (data.size() != t.bytes)
+      throw std::runtime_error(what + ": holds " + std::to_string(data.size()) + " bytes, input " +
+                               t.name + " needs " + std::to_string(t.bytes) + " (" + shape_text(t) +
+                               ")");
+    return data;
+  }
+
+  const Options& options_;
+  bool initialised_ = false;
+  int core_ = 0;
+  nrt_model_t* model_ = nullptr;
+  nrt_tensor_set_t* inputs_ = nullptr;
+  nrt_tensor_set_t* outputs_ = nullptr;
+  std::vector<BoundTensor> tensors_;
+};
+
+}  // namespace
+
+int run_command(const std::vector<std::string>& args) {
+  try {
+    bool help = false;
+    const Options options = parse(args, &help);
+    if (help) {
+      print_help();
+      return 0;
+    }
+    if (!options.device.empty()) setenv("OPENNRT_DEVICE", options.device.c_str(), 1);
+    Session session(options);
+    session.load();
+    nrt_instance_info_t instance{};
+    require(nrt_get_instance_info(&instance, sizeof instance), "nrt_get_instance_info");
+    std::printf("device  %s\nmodel   %s\n", instance.arch_name, options.model.c_str());
+    session.bind();
+    session.execute();
+    session.write_outputs();
+    return 0;
+  } catch (const UsageError& e) {
+    std::fprintf(stderr, "opennrt run: %s\n", e.what());
+    return 2;
+  } catch (const Poco::Util::OptionException& e) {
+    std::fprintf(stderr, "opennrt run: %s\n", e.displayText().c_str());
+    return 2;
+  }
+}
+
+}  // namespace opennrt::tools

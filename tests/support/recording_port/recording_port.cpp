@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A system port that forwards every call to another port plugin and appends one
+// line per call to a file: the name, and for requests the code. The descent
+// test reads what an execution asks of the kernel boundary.
+//
+//   OPENNRT_RECORDER_TARGET  library of the port to forward to
+//   OPENNRT_RECORDER_FILE    file to append to
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "opennrt/port.h"
+
+namespace {
+
+struct Recorder {
+  const nrtp_sys_port* target = nullptr;
+  void* target_ctx = nullptr;
+  int file = -1;
+};
+
+void record(const Recorder& r, const char* call, unsigned request) {
+  char line[64];
+  const int n = std::snprintf(line, sizeof line, "%s %u\n", call, request);
+  if (write(r.file, line, static_cast<std::size_t>(n)) != n) std::abort();  // the test is void
+}
+
+Recorder& self(void* ctx) { return *static_cast<Recorder*>(ctx); }
+
+int attach(const nrtp_host* host, void** ctx) {
+  const char* library = std::getenv("OPENNRT_RECORDER_TARGET");
+  const char* file = std::getenv("OPENNRT_RECORDER_FILE");
+  if (library == nullptr || file == nullptr) return -EINVAL;
+  void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return -ENOENT;
+  auto query = reinterpret_cast<nrtp_port_query_fn>(dlsym(handle, NRTP_PORT_QUERY_SYMBOL));
+  if (query == nullptr) return -EINVAL;
+  auto* r = new Recorder;
+  r->target = query(NRTP_PORT_ABI_MAJOR, NRTP_PORT_ABI_MINOR);
+  r->file = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (r->target == nullptr || r->file < 0) return -EINVAL;
+  *ctx = r;
+  return r->target->attach(host, &r->target_ctx);
+}
+
+void detach(void* ctx) {
+  Recorder& r = self(ctx);
+  r.target->detach(r.target_ctx);
+  close(r.file);
+  delete &r;
+}
+
+int port_open(void* ctx, const char* path, uint32_t flags) {
+  record(self(ctx), "open", flags);
+  return self(ctx).target->open(self(ctx).target_ctx, path, flags);
+}
+int port_close(void* ctx, int fd) {
+  record(self(ctx), "close", 0);
+  return self(ctx).target->close(self(ctx).target_ctx, fd);
+}
+int64_t port_ioctl(void* ctx, int fd, uint32_t request, uintptr_t arg) {
+  record(self(ctx), "ioctl", request & 0xFF);  // the request number
+  return self(ctx).target->ioctl(self(ctx).target_ctx, fd, request, arg);
+}
+int port_mmap(void* ctx, int fd, uint64_t bytes, uint32_t prot, uint64_t offset, void** out) {
+  record(self(ctx), "mmap", prot);
+  return self(ctx).target->mmap(self(ctx).target_ctx, fd, bytes, prot, offset, out);
+}
+int port_munmap(void* ctx, void* addr, uint64_t bytes) {
+  record(self(ctx), "munmap", 0);
+  return self(ctx).target->munmap(self(ctx).target_ctx, addr, bytes);
+}
+int port_exists(void* ctx, const char* path) {
+  return self(ctx).target->exists(self(ctx).target_ctx, path);
+}
+int64_t port_read_text(void* ctx, const char* path, char* buf, size_t n) {
+  return self(ctx).target->read_text(self(ctx).target_ctx, path, buf, n);
+}
+uint64_t port_now_us(void* ctx) { return self(ctx).target->now_us(self(ctx).target_ctx); }
+void port_sleep_us(void* ctx, uint32_t us) { self(ctx).target->sleep_us(self(ctx).target_ctx, us); }
+
+constexpr nrtp_sys_port kPort = {
+    {sizeof(nrtp_sys_port), NRTP_MAGIC, NRTP_KIND_PORT, NRTP_PORT_ABI_MAJOR, NRTP_PORT_ABI_MINOR, 0,
+     "san=" OPENNRT_BUILD_SAN ";version=" OPENNRT_VERSION, 0},
+    "recorder",
+    attach,
+    detach,
+    port_open,
+    port_close,
+    port_ioctl,
+    port_mmap,
+    port_munmap,
+    port_exists,
+    port_read_text,
+    port_now_us,
+    port_sleep_us,
+};
+
+}  // namespace
+
+extern "C" NRTP_EXPORT const nrtp_sys_port* nrtp_port_query(uint32_t host_major, uint32_t) {
+  return host_major == NRTP_PORT_ABI_MAJOR ? &kPort : nullptr;
+}

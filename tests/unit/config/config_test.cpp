@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace opennrt::config {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ConfigTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/opennrt-config-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    dir_ = name;
+  }
+  void TearDown() override {
+    for (const auto& f : files_) ::unlink(f.c_str());
+    ::rmdir(dir_.c_str());
+  }
+  std::string file(const std::string& name, const std::string& text) {
+    const std::string path = dir_ + "/" + name;
+    std::ofstream(path) << text;
+    files_.push_back(path);
+    return path;
+  }
+  Loaded load_with(Environment environment, const std::string& system_file = "") {
+    return load({.system_file = system_file, .environment = std::move(environment)});
+  }
+  static std::string issue_text(const Loaded& loaded) {
+    std::string all;
+    for (const Issue& i : loaded.issues) all += i.text + "\n";
+    return all;
+  }
+  std::string dir_;
+  std::vector<std::string> files_;
+};
+
+TEST_F(ConfigTest, Defaults) {
+  const Loaded l = load_with({});
+  ASSERT_TRUE(l.status.is_ok()) << l.status.message();
+  const Config& c = *l.config;
+  EXPECT_EQ(c.number(Key::kExecTimeoutS), 30u);
+  EXPECT_EQ(c.number(Key::kExecXuQueueDepth), 8u);
+  EXPECT_TRUE(c.flag(Key::kCoresResetOnInit));
+  EXPECT_FALSE(c.flag(Key::kLoadValidateHash));
+  EXPECT_FALSE(c.is_set(Key::kCoresLncSize));
+  EXPECT_EQ(c.visible_cores(), std::nullopt);
+  EXPECT_EQ(c.text(Key::kDevice), "auto");
+  EXPECT_EQ(c.text(Key::kEmulatorProduct), "auto");
+  EXPECT_TRUE(l.issues.empty());
+  EXPECT_TRUE(c.describe().empty());
+}
+
+TEST_F(ConfigTest, LayersWinInOrder) {
+  const auto system = file("sys.yaml",
+                           "version: 1\nexec: {timeout_s: 40, xu_queue_depth: 4}\n"
+                           "device: kernel\n");
+  const auto user = file("user.yaml", "exec: {timeout_s: 50}\ndevice: emulator\n");
+  const Loaded l = load_with({{"OPENNRT_CONFIG", user}, {"NEURON_RT_EXEC_TIMEOUT", "60"}}, system);
+  ASSERT_TRUE(l.status.is_ok()) << l.status.message();
+  EXPECT_EQ(l.config->number(Key::kExecTimeoutS), 60u);
+  EXPECT_EQ(l.config->text(Key::kDevice), "emulator");
+  EXPECT_EQ(l.config->number(Key::kExecXuQueueDepth), 4u);
+  EXPECT_THAT(l.config->describe(),
+              ::testing::Contains("exec.timeout_s = 60 (NEURON_RT_EXEC_TIMEOUT)"));
+  EXPECT_THAT(l.config->describe(), ::testing::Contains("device = emulator (" + user + ":2)"));
+}
+
+TEST_F(ConfigTest, MissingSystemFileIsFineMissingUserFileIsNot) {
+  EXPECT_TRUE(load_with({}, dir_ + "/none.yaml").status.is_ok());
+  const Loaded l = load_with({{"OPENNRT_CONFIG", dir_ + "/none.yaml"}});
+  EXPECT_EQ(l.status.code(), NRT_INVALID);
+  EXPECT_THAT(std::string(l.status.message()), HasSubstr("none.yaml: No such file"));
+  EXPECT_NE(l.config, nullptr);
+}
+
+TEST_F(ConfigTest, UnknownKeyIsAWarningWithFileAndLine) {
+  const auto f = file("c.yaml", "exec:\n  timeout_s: 5\n  timeout: 5\nfoo: {bar: 1}\n");
+  const Loaded l = load_with({{"OPENNRT_CONFIG", f}});
+  ASSERT_TRUE(l.status.is_ok());
+  EXPECT_THAT(issue_text(l), HasSubstr(f + ":3: unknown key exec.timeout\n"));
+  EXPECT_THAT(issue_text(l), HasSubstr(f + ":4: unknown key foo\n"));
+  EXPECT_EQ(l.issues.size(), 2u);
+}
+
+TEST_F(ConfigTest, EveryMistakeIsReportedAtOnce) {
+  const Loaded l = load_with({{"NEURON_RT_EXEC_TIMEOUT", "soon"},
+                              {"NEURON_RT_VISIBLE_CORES", "0,2"},
+                              {"NEURON_RT_RESET_CORES", "maybe"},
+                              {"NEURON_RT_VALIDATE_HASH", "1"}});
+  EXPECT_EQ(l.status.code(), NRT_INVALID);
+  const std::string m(l.status.message());
+  EXPECT_THAT(m, HasSubstr("NEURON_RT_EXEC_TIMEOUT: exec.timeout_s='soon': not a number"));
+  EXPECT_THAT(m, HasSubstr("NEURON_RT_VISIBLE_CORES: cores.visible='0,2': not contiguous"));
+  EXPECT_THAT(m, HasSubstr("NEURON_RT_RESET_CORES: cores.reset_on_init='maybe': must be 0 or 1"));
+  EXPECT_TRUE(l.config->flag(Key::kLoadValidateHash));
+  EXPECT_EQ(l.config->number(Key::kExecTimeoutS), 30u);
+}
+
+TEST_F(ConfigTest, RangesAndClamping) {
+  EXPECT_EQ(load_with({{"NEURON_RT_XU_COMPUTE_MAX_QUEUED_REQUESTS", "0"}}).status.code(),
+            NRT_INVALID);
+  EXPECT_EQ(load_with({{"NEURON_SCRATCHPAD_PAGE_SIZE", "700"}}).status.code(), NRT_INVALID);
+  EXPECT_EQ(load_with({{"NEURON_RT_EXEC_TIMEOUT", "2147483648"}}).status.code(), NRT_INVALID);
+  EXPECT_TRUE(load_with({{"NEURON_RT_EXEC_TIMEOUT", "2147483647"}}).status.is_ok());
+  const Loaded l = load_with({{"NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS", "100"}});
+  EXPECT_TRUE(l.status.is_ok());
+  EXPECT_EQ(l.config->number(Key::kExecImplicitAsyncDepth), 63u);
+  EXPECT_THAT(issue_text(l), HasSubstr("out of range, 63 used"));
+}
+
+TEST_F(ConfigTest, BadLogSettingsKeepTheLowerLayer) {
+  const auto f = file("c.yaml", "log: {level: DEBUG}\n");
+  const Loaded l = load_with({{"OPENNRT_CONFIG", f}, {"NEURON_RT_LOG_LEVEL", "LOUD"}});
+  EXPECT_TRUE(l.status.is_ok());
+  EXPECT_EQ(l.config->text(Key::kLogLevel), "DEBUG");
+  EXPECT_THAT(issue_text(l), HasSubstr("NEURON_RT_LOG_LEVEL"));
+}
+
+TEST_F(ConfigTest, FirstSpellingOfTheLncSizeWins) {
+  EXPECT_EQ(load_with({{"NEURON_RT_VIRTUAL_CORE_SIZE", "2"}}).config->number(Key::kCoresLncSize),
+            2u);
+  EXPECT_EQ(load_with({{"NEURON_RT_VIRTUAL_CORE_SIZE", "2"}, {"NEURON_LOGICAL_NC_CONFIG", "1"}})
+                .config->number(Key::kCoresLncSize),
+            1u);
+  EXPECT_EQ(load_with({{"NEURON_RT_VIRTUAL_CORE_SIZE", "2"}, {"NEURON_LOGICAL_NC_CONFIG", ""}})
+                .config->number(Key::kCoresLncSize),
+            2u);
+}
+
+TEST_F(ConfigTest, VisibleCoresWinOverTheCount) {
+  const Loaded l = load_with({{"NEURON_RT_VISIBLE_CORES", "3,2"}, {"NEURON_RT_NUM_CORES", "1"}});
+  ASSERT_TRUE(l.config->visible_cores());
+  EXPECT_EQ(l.config->visible_cores()->first, 2u);
+  EXPECT_EQ(l.config->visible_cores()->count, 2u);
+  EXPECT_THAT(issue_text(l), HasSubstr("ascending"));
+  EXPECT_THAT(issue_text(l), HasSubstr("NEURON_RT_NUM_CORES=1 is ignored"));
+}
+
+TEST_F(ConfigTest, PluginPathIsAppendedToTheConfiguredList) {
+  const auto f = file("c.yaml", "plugins: {path: [/a, /b], disable: ['x-*']}\n");
+  const Loaded l = load_with({{"OPENNRT_CONFIG", f}, {"OPENNRT_PLUGIN_PATH", "/c:/d"}});
+  EXPECT_THAT(l.config->list(Key::kPluginsPath), ::testing::ElementsAre("/a", "/b", "/c", "/d"));
+  EXPECT_THAT(l.config->list(Key::kPluginsDisable), ::testing::ElementsAre("x-*"));
+}
+
+TEST_F(ConfigTest, EmulatorKeysAndFreePluginSettings) {
+  const auto f = file("c.yaml",
+                      "emulator:\n  hbm_bytes: 2GiB\n  verify: {poison: yes}\n"
+                      "  faults: [{point: load, n: 2}]\n"
+                      "plugins: {settings: {sunda: {colour: blue}}}\n");
+  const Loaded l = load_with({{"OPENNRT_CONFIG", f},
+                              {"OPENNRT_EMULATOR_PRODUCT", "trn1.2xlarge"},
+                              {"OPENNRT_EMULATOR_COLOUR", "red"}});
+  ASSERT_TRUE(l.status.is_ok()) << l.status.message();
+  EXPECT_EQ(l.config->get("emulator.hbm_bytes"), "2147483648");
+  EXPECT_EQ(l.config->get("emulator.verify.poison"), "1");
+  EXPECT_EQ(l.config->get("emulator.product"), "trn1.2xlarge");
+  EXPECT_EQ(l.config->get("emulator.faults"), "[{point: load, n: 2}]");
+  EXPECT_EQ(l.config->get("plugins.settings.sunda.colour"), "blue");
+  EXPECT_EQ(l.config->get("emulator.record"), std::nullopt);
+  EXPECT_EQ(l.config->get("no.such.key"), std::nullopt);
+  EXPECT_EQ(l.config->get("exec.timeout_s"), "30");
+  EXPECT_THAT(issue_text(l), HasSubstr("OPENNRT_EMULATOR_COLOUR: no such setting"));
+}
+
+TEST_F(ConfigTest, BrokenFilesAreRefusedWithTheLine) {
+  auto message = [&](const std::string& text) {
+    const auto f = file("bad.yaml", text);
+    const Loaded l = load_with({{"OPENNRT_CONFIG", f}});
+    EXPECT_EQ(l.status.code(), NRT_INVALID) << text;
+    return std::string(l.status.message());
+  };
+  EXPECT_THAT(message("a: [1, 2\nb: 3\n"), HasSubstr("bad.yaml:"));
+  EXPECT_THAT(message("- 1\n- 2\n"), HasSubstr("must be a map"));
+  EXPECT_THAT(message("version: 2\n"), HasSubstr("bad.yaml:1: version='2': must be 1 to 1"));
+  EXPECT_THAT(message("plugins: {path: [{a: 1}]}\n"), HasSubstr("must be a list of words"));
+  EXPECT_THAT(message("cores: {count: 1GiB}\n"), HasSubstr("not a number"));
+  EXPECT_THAT(message(std::string(2 << 20, '#')), HasSubstr("larger than 1048576 bytes"));
+  EXPECT_THAT(message("log: {level: &a [*b]}\n"), HasSubstr("bad.yaml:1: "));
+}
+
+// Aliases that stand for a tree of millions of nodes.
+TEST_F(ConfigTest, AliasBombIsRefused) {
+  std::string text = "emulator:\n  product: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  text = "a0: &a0 {k: v, l: w}\n";
+  for (int i = 1; i < 25; ++i) {
+    text += fmt::format("log: &a{0} {{modules: {{x: *a{1}, y: *a{1}, z: *a{1}}}}}\n", i, i - 1);
+  }
+  const auto f = file("bomb.yaml", text);
+  const Loaded l = load_with({{"OPENNRT_CONFIG", f}});
+  EXPECT_EQ(l.status.code(), NRT_INVALID);
+  EXPECT_THAT(std::string(l.status.message()), HasSubstr("too many nested values"));
+}
+
+TEST_F(ConfigTest, LoadSettingsAreReadAgain) {
+  const auto f = file("c.yaml", "exec: {timeout_s: 7}\n");
+  const Loaded l = load_with({{"OPENNRT_CONFIG", f}, {"NEURON_RT_EXEC_TIMEOUT", "9"}});
+  auto now = load_settings(*l.config, {{"NEURON_RT_VALIDATE_HASH", "yes"}});
+  ASSERT_TRUE(now.is_ok());
+  EXPECT_EQ(now->exec_timeout_s, 7u);  // the variable is gone, the file is not
+  EXPECT_TRUE(now->validate_hash);
+  EXPECT_FALSE(now->allow_legacy_neff);
+  auto bad = load_settings(*l.config, {{"NEURON_RT_EXEC_TIMEOUT", "-1"}});
+  EXPECT_EQ(bad.status().code(), NRT_INVALID);
+  EXPECT_THAT(std::string(bad.status().message()), HasSubstr("NEURON_RT_EXEC_TIMEOUT='-1'"));
+}
+
+TEST_F(ConfigTest, LogSettingsPerModule) {
+  const auto f =
+      file("c.yaml", "log: {level: WARN, file: /tmp/x, modules: {ndl: {level: TRACE}}}\n");
+  const Loaded l = load_with({{"OPENNRT_CONFIG", f},
+                              {"NEURON_RT_LOG_LEVEL_KMGR", "DEBUG"},
+                              {"NEURON_RT_LOG_LEVEL_RUST", "TRACE"},
+                              {"NEURON_RT_LOG_LOCATION_TDRV", "SYSLOG"}});
+  EXPECT_TRUE(l.issues.empty()) << issue_text(l);
+  const log::Settings s = log_settings(*l.config);
+  auto module = [&](log::Module m) { return s.modules[static_cast<std::size_t>(m)]; };
+  EXPECT_EQ(module(log::Module::kNrt).level, log::Level::kWarn);
+  EXPECT_EQ(module(log::Module::kNdl).level, log::Level::kTrace);
+  EXPECT_EQ(module(log::Module::kKmgr).level, log::Level::kDebug);
+  EXPECT_FALSE(module(log::Module::kTdrv).console);
+  EXPECT_TRUE(module(log::Module::kTdrv).syslog);
+  EXPECT_TRUE(module(log::Module::kNrt).console);
+  EXPECT_EQ(s.file, "/tmp/x");
+}
+
+TEST_F(ConfigTest, TheShippedFileHoldsTheDefaults) {
+  const Loaded l = load_with({{"OPENNRT_CONFIG", OPENNRT_EXAMPLE_FILE}});
+  ASSERT_TRUE(l.status.is_ok()) << l.status.message();
+  EXPECT_TRUE(l.issues.empty()) << issue_text(l);
+  const Loaded plain = load_with({});
+  for (const Setting& row : settings())
+    EXPECT_EQ(l.config->get(row.key), plain.config->get(row.key)) << row.key;
+}
+
+TEST(ProcessEnvironment, KeepsOurNamesOnly) {
+  setenv("NEURON_RT_TEST_X", "1", 1);
+  setenv("OPENNRT_TEST_X", "a=b", 1);
+  setenv("UNRELATED_TEST_X", "1", 1);
+  const Environment e = process_environment();
+  EXPECT_EQ(e.at("NEURON_RT_TEST_X"), "1");
+  EXPECT_EQ(e.at("OPENNRT_TEST_X"), "a=b");
+  EXPECT_EQ(e.count("UNRELATED_TEST_X"), 0u);
+}
+
+}  // namespace
+}  // namespace opennrt::config

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/log.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace opennrt::log {
+namespace {
+
+std::string slurp(const std::string& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+class LogTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/opennrt-log-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    dir_ = name;
+  }
+  void TearDown() override {
+    EXPECT_TRUE(configure({}).is_ok());
+    for (const char* f : {"a", "b"}) ::unlink((dir_ + "/" + f).c_str());
+    ::rmdir(dir_.c_str());
+  }
+  std::string dir_;
+};
+
+Settings file_only(const std::string& path, Level level) {
+  Settings s;
+  s.file = path;
+  for (auto& m : s.modules) m = {level, false, false};
+  return s;
+}
+
+TEST_F(LogTest, FileReceivesAdmittedLinesOnly) {
+  ASSERT_TRUE(configure(file_only(dir_ + "/a", Level::kWarn)).is_ok());
+  ONRT_LOG(kTdrv, kWarn, "shown {}", 7);
+  ONRT_LOG(kTdrv, kInfo, "not shown");
+  const std::string text = slurp(dir_ + "/a");
+  EXPECT_NE(text.find("  WARN  TDRV:TestBody"), std::string::npos) << text;
+  EXPECT_NE(text.find(" shown 7\n"), std::string::npos);
+  EXPECT_EQ(text.find("not shown"), std::string::npos);
+}
+
+TEST_F(LogTest, LevelsArePerModule) {
+  Settings s = file_only(dir_ + "/a", Level::kError);
+  s.modules[static_cast<std::size_t>(Module::kNdl)].level = Level::kDebug;
+  ASSERT_TRUE(configure(s).is_ok());
+  EXPECT_TRUE(enabled(Module::kNdl, Level::kDebug));
+  EXPECT_FALSE(enabled(Module::kNdl, Level::kTrace));
+  EXPECT_FALSE(enabled(Module::kTdrv, Level::kWarn));
+  EXPECT_TRUE(enabled(Module::kTdrv, Level::kError));
+}
+
+TEST_F(LogTest, DisabledWritesNothing) {
+  ASSERT_TRUE(configure(file_only(dir_ + "/a", Level::kDisabled)).is_ok());
+  ONRT_LOG(kNrt, kError, "x");
+  EXPECT_EQ(slurp(dir_ + "/a"), "");
+}
+
+TEST_F(LogTest, AnotherFileTakesOver) {
+  ASSERT_TRUE(configure(file_only(dir_ + "/a", Level::kError)).is_ok());
+  ONRT_LOG(kNrt, kError, "one");
+  ASSERT_TRUE(configure(file_only(dir_ + "/b", Level::kError)).is_ok());
+  ONRT_LOG(kNrt, kError, "two");
+  EXPECT_NE(slurp(dir_ + "/a").find("one"), std::string::npos);
+  EXPECT_EQ(slurp(dir_ + "/a").find("two"), std::string::npos);
+  EXPECT_NE(slurp(dir_ + "/b").find("two"), std::string::npos);
+}
+
+TEST_F(LogTest, UnwritableFileIsReportedWithItsPath) {
+  const Status s = configure(file_only(dir_ + "/missing/a", Level::kError));
+  EXPECT_EQ(s.code(), NRT_INVALID);
+  EXPECT_NE(s.message().find("/missing/a: No such file"), std::string::npos) << s.message();
+}
+
+TEST_F(LogTest, ConsoleIsStderrWithoutColourUnlessTerminal) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(configure({}).is_ok());
+  ONRT_LOG(kNrt, kError, "seen");
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("seen\n"), std::string::npos);
+  EXPECT_EQ(text.find('\033'), std::string::npos);
+}
+
+TEST_F(LogTest, ConcurrentLinesDoNotMix) {
+  ASSERT_TRUE(configure(file_only(dir_ + "/a", Level::kError)).is_ok());
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t] {
+      for (int i = 0; i < 200; ++i) ONRT_LOG(kNrt, kError, "{}", std::string(300, char('a' + t)));
+    });
+  for (auto& t : threads) t.join();
+  std::ifstream in(dir_ + "/a");
+  int lines = 0;
+  for (std::string l; std::getline(in, l); ++lines)
+    ASSERT_EQ(l.substr(l.size() - 300), std::string(300, l.back()));
+  EXPECT_EQ(lines, 800);
+}
+
+TEST_F(LogTest, ForkedChildCanWrite) {
+  ASSERT_TRUE(configure(file_only(dir_ + "/a", Level::kError)).is_ok());
+  const pid_t child = fork();
+  if (child == 0) {
+    enter_forked_child();
+    ONRT_LOG(kNrt, kError, "from the child");
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_NE(slurp(dir_ + "/a").find("from the child"), std::string::npos);
+}
+
+TEST(LogModules, TagsAndTheirSynonym) {
+  EXPECT_EQ(module_of("TDRV"), Module::kTdrv);
+  EXPECT_EQ(module_of("tdrv"), Module::kTdrv);
+  EXPECT_EQ(module_of("KMGR"), Module::kKmgr);
+  EXPECT_EQ(module_of("NMGR"), Module::kKmgr);
+  EXPECT_EQ(module_of("RUST"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace opennrt::log
