@@ -46,8 +46,8 @@ class Loader {
   Result<const nrtp_sys_port*> port(std::string_view name);
   bool exists(Kind kind, std::string_view name);
 
-  // NEFF target names of all arch plugins found, for messages.
-  std::vector<std::string> known_neff_targets();
+  // Names of all arch plugins found, for messages. Opens none of them.
+  std::vector<std::string> arch_names();
 
   // Every candidate with its verdict and reason. Opens all libraries.
   std::vector<Candidate> list_candidates();

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Construction, descriptors, attach and clean-up.
+#include "driver/machine.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "driver/request.h"
+
+namespace opennrt::emu {
+
+namespace {
+
+constexpr std::uint64_t kSmallPool = std::uint64_t{1} << 30;
+constexpr std::uint64_t kCarveOut = std::uint64_t{16} << 20;
+constexpr std::uint32_t kMemTypeDriver = 13;    // NCDEV_DEVICE
+constexpr std::uint64_t kHostStart = 1u << 20;  // host address 0 is nobody's
+constexpr std::uint32_t kMarkedCores = 512;
+constexpr std::uint32_t kEngineIdle = 1;
+
+}  // namespace
+
+Backing::~Backing() {
+  if (machine) machine->release_host(address, bytes);
+}
+
+Machine::Machine(const MachineConfig& config) : config_(config) {
+  product_ = *config.product;
+  if (config.hbm_bytes) product_.hbm_channel_bytes = config.hbm_bytes & ~(kPage - 1);
+  config_.product = &product_;
+  facts_ = make_arch_facts(*config.arch, product_);
+  marks_.assign(kMarkedCores, 0);
+}
+
+Machine::~Machine() {
+  // Mappings of their own go before the nodes whose memory they show.
+  for (Mapping& m : mappings_)
+    if (m.own) (void)munmap({}, reinterpret_cast<void*>(m.address), m.bytes);
+  mappings_.clear();
+  nodes_.clear();
+}
+
+std::unique_ptr<Machine> Machine::create(const MachineConfig& config, std::string* error) {
+  if (!config.arch || !config.product || !config.driver || !config.make_device) {
+    *error = "the software device needs an arch table, a product and a driver version";
+    return nullptr;
+  }
+  if (config.devices == 0 || config.devices > 64) {
+    *error = "emulator.devices is " + std::to_string(config.devices) + ", allowed are 1 to 64";
+    return nullptr;
+  }
+  std::unique_ptr<Machine> machine(new Machine(config));
+  if (!machine->build(error)) return nullptr;
+  return machine;
+}
+
+bool Machine::build(std::string* error) {
+  const nrtp_arch_geometry& g = geometry();
+  if (product_.hbm_channel_bytes <= kCarveOut) {
+    *error = "emulator.hbm_bytes is " + std::to_string(product_.hbm_channel_bytes) +
+             " per channel, the firmware area alone takes " + std::to_string(kCarveOut);
+    return false;
+  }
+  if (config_.host_bytes <= 2 * kHostStart || config_.host_bytes > (std::uint64_t{4} << 30)) {
+    *error = "emulator.host_bytes is " + std::to_string(config_.host_bytes) +
+             ", allowed are more than 2 MiB and at most 4 GiB";
+    return false;
+  }
+  host_region_ = Region::create("opennrt-host", config_.host_bytes, error);
+  if (!host_region_) return false;
+  host_pool_ = RangePool(kHostStart, (config_.host_bytes & ~(kPage - 1)) - kHostStart);
+
+  for (std::uint32_t i = 0; i < config_.devices; ++i) {
+    auto node = std::make_unique<DeviceNode>();
+    node->machine = this;
+    node->index = i;
+    node->routing_id = routing_id(product_, config_.devices, i);
+    MemoryConfig memory;
+    memory.hbm_channels = g.n_hbm;
+    memory.hbm_channel_bytes = product_.hbm_channel_bytes;
+    memory.host_bytes = config_.host_bytes;
+    memory.host = host_region_;
+    memory.cores = g.tpbs;
+    memory.sbuf_window_bytes = g.sbuf_window_bytes;
+    memory.psum_window_bytes = g.psum_window_bytes;
+    node->memory = DeviceMemory::create(memory, error);
+    if (!node->memory) return false;
+    DeviceConfig device;
+    device.host = config_.host;
+    device.arch = config_.arch;
+    device.product = &product_;
+    device.index = i;
+    node->device = config_.make_device(device, node->memory, error);
+    if (!node->device) return false;
+
+    node->state = config_.failed_reset ? NodeState::kInvalid : NodeState::kReady;
+    node->core_queues.resize(g.tpbs);
+    node->topsp_queues.resize(g.topsps);
+    node->scrubbing.resize(g.n_hbm);
+    node->init.fill(CoreInit::kInvalid);
+    node->engine_state.fill(kEngineIdle);
+    for (std::uint32_t c = 0; c < g.n_hbm; ++c) {
+      ChannelPools pools;
+      pools.base = g.hbm[c].base;
+      pools.bytes = product_.hbm_channel_bytes;
+      const std::uint64_t small = pools.bytes > kSmallPool ? kSmallPool : 0;
+      pools.main = RangePool(pools.base + kCarveOut, pools.bytes - kCarveOut - small);
+      pools.small = RangePool(pools.base + pools.bytes - small, small);
+      node->channels.push_back(pools);
+      auto reserved = std::make_unique<Chunk>();
+      reserved->pa = pools.base;
+      reserved->bytes = kCarveOut;
+      reserved->channel = c;
+      reserved->mem_type = kMemTypeDriver;
+      reserved->lifespan = Lifespan::kDevice;
+      reserved->pool = Pool::kReserved;
+      reserved->driver_owned = true;
+      reserved->backing = std::make_shared<Backing>();
+      node->chunks[reserved->pa] = std::move(reserved);
+    }
+    nodes_.push_back(std::move(node));
+  }
+  build_blocked();
+  return true;
+}
+
+void Machine::log(std::uint32_t level, const char* format, ...) const {
+  const nrtp_host* host = config_.host;
+  if (!host || !host->log) return;
+  if (host->log_enabled && !host->log_enabled(host->self, level, "EMU")) return;
+  char text[400];
+  va_list args;
+  va_start(args, format);
+  std::vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  host->log(host->self, level, "EMU", text);
+}
+
+DeviceNode* Machine::find_path(const char* path) const {
+  constexpr std::string_view kPrefix = "/dev/neuron";
+  const std::string_view text(path);
+  if (!text.starts_with(kPrefix)) return nullptr;
+  const std::string_view digits = text.substr(kPrefix.size());
+  std::uint32_t index = 0;
+  const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  if (ec != std::errc() || end != digits.data() + digits.size()) return nullptr;
+  if (digits.size() > 1 && digits.front() == '0') return nullptr;
+  return index < nodes_.size() ? nodes_[index].get() : nullptr;
+}
+
+File* Machine::find_file(int fd) const {
+  const std::int64_t slot = std::int64_t{fd} - kFirstDescriptor;
+  if (slot < 0 || slot >= kDescriptors) return nullptr;
+  return descriptors_[static_cast<std::size_t>(slot)].load(std::memory_order_acquire);
+}
+
+int Machine::add_descriptor(File* file) {
+  for (std::uint32_t slot = 0; slot < kDescriptors; ++slot) {
+    if (descriptors_[slot].load(std::memory_order_relaxed)) continue;
+    descriptors_[slot].store(file, std::memory_order_release);
+    ++file->references;
+    return kFirstDescriptor + static_cast<int>(slot);
+  }
+  return -EMFILE;
+}
+
+void Machine::release_file(File* file) {
+  DeviceNode& node = *file->node;
+  if (file->lane == Lane::kDevice) {
+    std::lock_guard lock(node.mutex);
+    if (--node.descriptors == 0)
+      for (DataStore& store : node.stores)
+        if (store.pid) fold_store(node, store);
+  }
+  std::lock_guard lock(files_mutex_);
+  free_files_.push_back(file);
+}
+
+int Machine::open(const Client& client, const char* path, std::uint32_t flags) {
+  DeviceNode* node = find_path(path);
+  if (!node) return -ENOENT;
+  const Lane lane = (flags & 3) == 1 || (flags & 3) == 3 ? Lane::kMisc : Lane::kDevice;
+  if (lane == Lane::kDevice) {
+    std::lock_guard lock(node->mutex);
+    // The start-up reset is over as soon as somebody waits for it.
+    if (node->state == NodeState::kReset) node->state = NodeState::kReady;
+    if (node->state == NodeState::kInvalid) return -EINVAL;
+    Attach* slot = node->find_attached(client.pid);
+    for (Attach& a : node->attached) {
+      if (slot) break;
+      if (a.count == 0) slot = &a;
+    }
+    if (!slot) return -EBUSY;
+    slot->pid = client.pid;
+    ++slot->count;
+    ++node->descriptors;
+  }
+  int fd = 0;
+  {
+    std::lock_guard lock(files_mutex_);
+    File* file = nullptr;
+    if (free_files_.empty()) {
+      files_.push_back(std::make_unique<File>());
+      file = files_.back().get();
+    } else {
+      file = free_files_.back();
+      free_files_.pop_back();
+    }
+    *file = File{node, lane, (flags & 3) != 1, (flags & 3) != 0, 0};
+    fd = add_descriptor(file);
+    if (fd < 0) free_files_.push_back(file);
+  }
+  if (fd < 0 && lane == Lane::kDevice) {
+    std::lock_guard lock(node->mutex);
+    --node->descriptors;
+    if (Attach* slot = node->find_attached(client.pid)) --slot->count;
+  }
+  return fd;
+}
+
+int Machine::duplicate(int fd) {
+  std::lock_guard lock(files_mutex_);
+  File* file = find_file(fd);
+  return file ? add_descriptor(file) : -EBADF;
+}
+
+int Machine::close(const Client& client, int fd) {
+  File* file = nullptr;
+  bool last = false;
+  {
+    std::lock_guard lock(files_mutex_);
+    file = find_file(fd);
+    if (!file) return -EBADF;
+    descriptors_[static_cast<std::size_t>(fd - kFirstDescriptor)].store(nullptr,
+                                                                        std::memory_order_release);
+    last = --file->references == 0;
+  }
+  if (file->lane == Lane::kDevice) {
+    detach(*file->node, client.pid);
+  } else {
+    std::lock_guard lock(marks_mutex_);
+    std::replace(marks_.begin(), marks_.end(), client.pid, 0u);
+  }
+  if (last) release_file(file);
+  return 0;
+}
+
+void Machine::detach(DeviceNode& node, std::uint32_t pid) {
+  std::lock_guard lock(node.mutex);
+  Attach* slot = node.find_attached(pid);
+  if (!slot) return;
+  if (slot->count == 1) clean_up(node, pid);
+  if (--slot->count == 0) slot->pid = 0;
+}
+
+// The list a close runs when it is the last one of the process, in its order.
+void Machine::clean_up(DeviceNode& node, std::uint32_t pid) {
+  node.resets.erase(pid);
+  replace_queues(node, pid);
+  for (CoreLock& lock : node.locks)
+    if (lock.writer_pid == pid) lock = CoreLock{};
+  for (DataStore& store : node.stores)
+    if (store.pid == pid) fold_store(node, store);
+  std::vector<Chunk*> mine;
+  for (auto& [pa, chunk] : node.chunks)
+    if (chunk->owner == pid && chunk->lifespan == Lifespan::kProcess) mine.push_back(chunk.get());
+  std::sort(mine.begin(), mine.end(),
+            [](const Chunk* a, const Chunk* b) { return a->sequence > b->sequence; });
+  for (Chunk* chunk : mine) free_chunk(node, chunk, true);
+  drop_mappings(node, pid);
+  node.changed.notify_all();
+}
+
+// Rings of a process that went away must not be fetched any more: each of its
+// queues gets a dummy ring. The default copy queues and the instruction rings
+// (queue 14) stay.
+void Machine::replace_queues(DeviceNode& node, std::uint32_t pid) {
+  constexpr std::uint32_t kDummyLength = 64, kInstructionQueue = 14;
+  const nrtp_arch_dma& dma = *config_.arch->dma;
+  const std::uint32_t per_core = std::max(1u, geometry().dma_per_core);
+  for (std::uint32_t e = 0; e < kMaxEngines; ++e) {
+    for (std::uint32_t q = 0; q < kMaxQueues; ++q) {
+      Queue& queue = node.queues[e][q];
+      if (queue.h2t_owner == pid) queue.h2t_owner = 0;
+      if (queue.owner != pid) continue;
+      queue.owner = 0;
+      bool stays = q == kInstructionQueue && e < per_core * cores() &&
+                   ((facts_.nx_ring_mask >> (e % per_core)) & 1);
+      for (std::uint32_t core = 0; core < cores() && !stays; ++core)
+        stays = dma.host_engine(&product_, core) == e && dma.host_queue(&product_, core) == q;
+      if (stays) continue;
+      if (!node.dummy_ring) {
+        AllocRequest request;
+        request.bytes = kPage;
+        request.host = true;
+        request.lifespan = Lifespan::kDevice;
+        request.handle = false;
+        if (allocate(node, request, &node.dummy_ring) != 0) continue;
+      }
+      const RingConfig ring{node.dummy_ring->pa, kDummyLength};
+      node.device->queue_init(e, q, ring, ring);
+      queue.tx_length = queue.rx_length = kDummyLength;
+      queue.rx_memory = true;
+    }
+  }
+}
+
+std::int64_t Machine::ioctl(const Client& client, UserMemory& memory, int fd, std::uint32_t request,
+                            std::uint64_t arg) {
+  const File* file = find_file(fd);
+  if (!file) return -EBADF;
+  const RequestEntry* entry = find_request(request, file->lane);
+  if (!entry || !at_least(entry->since)) return -EINVAL;
+  DeviceNode& node = *file->node;
+  if (entry->gate == Gate::kAttached && !(file->lane == Lane::kMisc)) {
+    std::lock_guard lock(node.mutex);
+    if (!node.find_attached(client.pid)) return -EACCES;
+  }
+  Call call{*this, node, client, memory, arg, *entry};
+  return entry->handler(call);
+}
+
+bool Machine::owns_reachable(std::uint32_t pid, std::uint64_t pa) {
+  for (auto& node : nodes_) {
+    std::lock_guard lock(node->mutex);
+    if (node->find_attached(pid) && node->find_chunk(pa)) return true;
+  }
+  return false;
+}
+
+bool Machine::run(std::uint64_t max_records) {
+  bool any = false;
+  for (auto& node : nodes_)
+    if (node->device->runnable()) any |= node->device->run(max_records);
+  return any;
+}
+
+void Machine::build_blocked() {
+  const nrtp_arch_dma& dma = *config_.arch->dma;
+  for (std::uint32_t e = 0; e < geometry().dma_total; ++e)
+    udma_bases_.push_back(dma.udma_bar0(&product_, e));
+  std::sort(udma_bases_.begin(), udma_bases_.end());
+  constexpr std::uint32_t kCompletionLow = 0x44, kCompletionHigh = 0x48, kBaseLow = 0x28;
+  for (std::uint32_t q = 0; q < kMaxQueues; ++q)
+    for (std::uint32_t dir = 0; dir < 2; ++dir) {
+      const std::uint64_t low = dma.queue_reg(q, dir, NRTP_QREG_BASE_LO);
+      if (low == UINT64_MAX) continue;
+      const std::uint64_t page = low - kBaseLow;
+      for (std::uint64_t offset :
+           {low, dma.queue_reg(q, dir, NRTP_QREG_BASE_HI), page + kCompletionLow,
+            page + kCompletionHigh, dma.queue_reg(q, dir, NRTP_QREG_TAIL_INC)})
+        blocked_offsets_.push_back(static_cast<std::uint32_t>(offset));
+    }
+  std::sort(blocked_offsets_.begin(), blocked_offsets_.end());
+}
+
+bool Machine::blocked_register(std::uint64_t bar0) const {
+  for (std::uint64_t offset : {0x1F0, 0x1F4, 0x1F8, 0x1FC, 0x800})
+    if (bar0 == facts_.misc_ram_bar0 + offset) return true;
+  auto base = std::upper_bound(udma_bases_.begin(), udma_bases_.end(), bar0);
+  if (base == udma_bases_.begin()) return false;
+  const std::uint64_t offset = bar0 - *std::prev(base);
+  return offset <= UINT32_MAX &&
+         std::binary_search(blocked_offsets_.begin(), blocked_offsets_.end(),
+                            static_cast<std::uint32_t>(offset));
+}
+
+}  // namespace opennrt::emu

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The emulated driver: every device of one instance behind open, close, ioctl,
+// mmap and munmap. The object knows no process: each call brings a Client and
+// the access to that client's memory.
+//
+// Threading: all members may be called from any thread. Lock order: a node's
+// mutex, then one of the machine's; nothing calls the Device with a machine
+// mutex held, and data moves without any lock.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "driver/arch_facts.h"
+#include "driver/client.h"
+#include "driver/node.h"
+#include "driver/user_memory.h"
+#include "driver/version.h"
+#include "opennrt/arch.h"
+
+namespace opennrt::emu {
+
+using DeviceFactory = std::function<std::unique_ptr<Device>(
+    const DeviceConfig&, std::shared_ptr<DeviceMemory>, std::string* error)>;
+
+struct MachineConfig {
+  const nrtp_host* host = nullptr;  // may be null: no log
+  const nrtp_arch_plugin* arch = nullptr;
+  const nrtp_product* product = nullptr;
+  std::uint32_t devices = 1;
+  std::uint64_t hbm_bytes = 0;  // per channel, 0 = the product's
+  std::uint64_t host_bytes = std::uint64_t{4} << 30;
+  std::uint64_t memory_limit = 0;  // sum of all allocations, 0 = none
+  const char* memory_limit_name = "cgroup memory.max";
+  const DriverPreset* driver = find_driver_preset(kDefaultDriver);
+  DeviceFactory make_device;
+  bool failed_reset = false;  // the start-up reset never completes
+};
+
+// An open descriptor; shared by the duplicates of it.
+struct File {
+  DeviceNode* node = nullptr;
+  Lane lane = Lane::kDevice;
+  bool readable = true, writable = true;
+  std::uint32_t references = 0;
+};
+
+class Machine {
+ public:
+  static std::unique_ptr<Machine> create(const MachineConfig& config, std::string* error);
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  // flags: access mode of open(2), 0..3. Descriptor or -errno.
+  int open(const Client& client, const char* path, std::uint32_t flags);
+  // Detaches the calling process once, whoever opened the descriptor.
+  int close(const Client& client, int fd);
+  // A second descriptor of the same open file (dup, fork).
+  int duplicate(int fd);
+  std::int64_t ioctl(const Client& client, UserMemory& memory, int fd, std::uint32_t request,
+                     std::uint64_t arg);
+  // prot: bit 0 read, bit 1 write.
+  int mmap(const Client& client, int fd, std::uint64_t bytes, std::uint32_t prot,
+           std::uint64_t offset, void** out);
+  int munmap(const Client& client, void* address, std::uint64_t bytes);
+  int exists(const char* path) const;
+  std::int64_t read_text(const char* path, char* buffer, std::size_t n);
+  // Bytes taken, or -errno. Only the reset attribute of a device.
+  std::int64_t write_text(const char* path, std::string_view text);
+
+  // Runs the work of all devices on the calling thread. True if anything ran.
+  bool run(std::uint64_t max_records);
+
+  const MachineConfig& config() const { return config_; }
+  const ArchFacts& facts() const { return facts_; }
+  const nrtp_arch_geometry& geometry() const { return *config_.arch->geometry; }
+  std::uint32_t cores() const { return config_.arch->geometry->tpbs; }
+  bool at_least(const DriverVersion& version) const { return config_.driver->version >= version; }
+  DeviceNode* node(std::uint32_t index) {
+    return index < nodes_.size() ? nodes_[index].get() : nullptr;
+  }
+  std::uint32_t devices() const { return static_cast<std::uint32_t>(nodes_.size()); }
+
+  // --- for the request files -------------------------------------------------
+  struct AllocRequest {
+    std::uint64_t bytes = 0, align = 0;
+    bool host = false;
+    std::uint32_t channel = 0, core = 0, mem_type = 0, owner = 0;
+    Lifespan lifespan = Lifespan::kProcess;
+    bool handle = true;
+  };
+  // Node locked by the caller. 0 or -errno.
+  int allocate(DeviceNode& node, const AllocRequest& request, Chunk** out);
+  void free_chunk(DeviceNode& node, Chunk* chunk, bool discard_small = false);
+  // Bytes that (chunk, offset) may name. A contiguous piece runs on to the end
+  // of its pool.
+  static std::uint64_t reach(const DeviceNode& node, const Chunk& chunk);
+
+  // True when a device the process is attached to has a chunk at the address.
+  bool owns_reachable(std::uint32_t pid, std::uint64_t pa);
+  void reset_cores(DeviceNode& node, std::uint32_t nc_map);
+  void fold_store(DeviceNode& node, DataStore& store);
+
+  struct Mapping {
+    std::uint32_t pid = 0;
+    std::uint64_t address = 0, bytes = 0;
+    DeviceNode* node = nullptr;
+    int channel = -1;  // HBM channel, -1 for anything else
+    int memory_fd = -1;
+    bool own = false;     // a mapping of its own, not a view into the backing
+    bool tracked = true;  // the driver still knows it
+    std::shared_ptr<Backing> backing;
+  };
+  // Copy of the mapping of that process which contains the address.
+  bool find_mapping(std::uint32_t pid, std::uint64_t address, Mapping* out);
+
+  int mark_cores(const DeviceNode& node, std::uint32_t pid, std::uint32_t count,
+                 std::uint32_t start, std::uint32_t end, std::uint32_t* max,
+                 std::uint64_t bitmap[8]);
+  void unmark_cores(const DeviceNode& node, std::uint32_t pid, const std::uint64_t bitmap[8]);
+
+  void release_host(std::uint64_t address, std::uint64_t bytes);
+  void log(std::uint32_t level, const char* format, ...) const
+      __attribute__((format(printf, 3, 4)));
+  bool blocked_register(std::uint64_t bar0) const;
+
+ private:
+  explicit Machine(const MachineConfig& config);
+  bool build(std::string* error);
+  void build_blocked();
+  bool take_budget(const DeviceNode& node, std::uint64_t bytes);
+  bool alloc_device(DeviceNode& node, const AllocRequest& request, std::uint64_t bytes,
+                    Chunk* chunk);
+  bool alloc_host(DeviceNode& node, std::uint64_t bytes, Chunk* chunk);
+  DeviceNode* find_path(const char* path) const;
+  File* find_file(int fd) const;
+  int add_descriptor(File* file);
+  void release_file(File* file);
+  void detach(DeviceNode& node, std::uint32_t pid);
+  void clean_up(DeviceNode& node, std::uint32_t pid);
+  void replace_queues(DeviceNode& node, std::uint32_t pid);
+  void drop_mappings(const DeviceNode& node, std::uint32_t pid);
+  int map_range(DeviceNode& node, Region& region, std::uint64_t offset, std::uint64_t bytes,
+                bool writable, Mapping* mapping);
+  int map_special(DeviceNode& node, std::uint64_t bytes, std::uint32_t prot, std::uint64_t offset,
+                  Mapping* mapping);
+
+  MachineConfig config_;
+  nrtp_product product_{};  // the product with its memory size overridden
+  ArchFacts facts_;
+  std::vector<std::unique_ptr<DeviceNode>> nodes_;
+
+  static constexpr int kFirstDescriptor = 1 << 20;  // never the number of a real descriptor
+  static constexpr std::uint32_t kDescriptors = 4096;
+  std::array<std::atomic<File*>, kDescriptors> descriptors_{};
+  std::deque<std::unique_ptr<File>> files_;
+  std::vector<File*> free_files_;
+  std::mutex files_mutex_;
+
+  std::mutex host_mutex_;
+  RangePool host_pool_;
+  std::shared_ptr<Region> host_region_;
+  std::atomic<std::uint64_t> allocated_{0};
+
+  std::mutex mappings_mutex_;
+  std::vector<Mapping> mappings_;
+
+  std::mutex marks_mutex_;
+  std::vector<std::uint32_t> marks_;  // owner pid by core, 0 = free
+
+  std::vector<std::uint64_t> udma_bases_;       // sorted BAR 0 offsets of the DMA engines
+  std::vector<std::uint32_t> blocked_offsets_;  // sorted offsets inside one engine
+};
+
+}  // namespace opennrt::emu

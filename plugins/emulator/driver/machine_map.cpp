@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mmap: which ranges of a device a process may see, and the record of what it
+// sees.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "driver/machine.h"
+
+namespace opennrt::emu {
+
+namespace {
+
+constexpr std::uint32_t kRead = 1, kWrite = 2;
+
+std::uint64_t number(const void* p) {
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(p));
+}
+
+}  // namespace
+
+// A writable mapping is a view into the backing itself; a read-only one is
+// mapped again, so that a store faults as it does on the kernel's mapping.
+int Machine::map_range(DeviceNode& node, Region& region, std::uint64_t offset, std::uint64_t bytes,
+                       bool writable, Mapping* mapping) {
+  mapping->node = &node;
+  mapping->bytes = bytes;
+  mapping->memory_fd = region.fd();
+  if (writable) {
+    mapping->address = number(region.data() + offset);
+    return 0;
+  }
+  void* view = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, region.fd(),
+                      static_cast<off_t>(offset));
+  if (view == MAP_FAILED) return -ENOMEM;
+  madvise(view, bytes, MADV_DONTFORK);
+  madvise(view, bytes, MADV_DONTDUMP);
+  mapping->address = number(view);
+  mapping->own = true;
+  return 0;
+}
+
+int Machine::map_special(DeviceNode& node, std::uint64_t bytes, std::uint32_t prot,
+                         std::uint64_t offset, Mapping* mapping) {
+  for (const SpecialMap& map : facts_.special) {
+    if (map.offset != offset || map.bytes != bytes) continue;
+    if (map.resource == Resource::kSbuf)
+      return map_range(node, node.memory->sbuf(map.id), 0, bytes, (prot & kWrite) != 0, mapping);
+    if (map.resource == Resource::kDmem) {
+      mapping->channel = static_cast<int>(map.id);
+      return map_range(node, node.memory->hbm(map.id), 0, bytes, (prot & kWrite) != 0, mapping);
+    }
+    // Stores to a mapped register page would go unseen, and registers have no
+    // page that could be shown.
+    return -EPERM;
+  }
+  return -EPERM;
+}
+
+int Machine::mmap(const Client& client, int fd, std::uint64_t bytes, std::uint32_t prot,
+                  std::uint64_t offset, void** out) {
+  const File* file = find_file(fd);
+  if (!file) return -EBADF;
+  if (bytes == 0 || bytes > INT64_MAX || offset % kPage) return -EINVAL;
+  if (!file->readable || file->lane == Lane::kMisc) return -EACCES;
+  if ((prot & kWrite) && !file->writable) return -EACCES;
+  bytes = round_page(bytes);
+  DeviceNode& node = *file->node;
+  Mapping mapping;
+  mapping.pid = client.pid;
+  int result = 0;
+  {
+    std::lock_guard lock(node.mutex);
+    const Chunk* chunk = node.find_chunk(offset);
+    const bool whole = chunk && chunk->pa == offset && chunk->bytes == bytes;
+    const bool piece = chunk && chunk->pool == Pool::kContiguous && chunk->pa == offset &&
+                       bytes <= reach(node, *chunk);
+    if (whole || piece) {
+      // Other processes only look, except at what outlives its owner.
+      const bool foreign = chunk->owner != client.pid && chunk->lifespan != Lifespan::kDevice;
+      const bool writable = (prot & kWrite) && !foreign;
+      mapping.backing = chunk->backing;
+      if (chunk->host()) {
+        result = map_range(node, *host_region_, chunk->backing->address, bytes, writable, &mapping);
+      } else {
+        mapping.channel = static_cast<int>(chunk->channel);
+        result =
+            map_range(node, node.memory->hbm(chunk->channel),
+                      chunk->pa - node.channels[chunk->channel].base, bytes, writable, &mapping);
+      }
+    } else {
+      result = map_special(node, bytes, prot, offset, &mapping);
+    }
+  }
+  if (result != 0) return result;
+  *out = reinterpret_cast<void*>(static_cast<std::uintptr_t>(mapping.address));
+  std::lock_guard lock(mappings_mutex_);
+  mappings_.push_back(std::move(mapping));
+  return 0;
+}
+
+int Machine::munmap(const Client&, void* address, std::uint64_t bytes) {
+  bytes = round_page(bytes);
+  Mapping gone;
+  {
+    std::lock_guard lock(mappings_mutex_);
+    auto it = std::find_if(mappings_.begin(), mappings_.end(), [&](const Mapping& m) {
+      return m.address == number(address) && m.bytes == bytes;
+    });
+    if (it == mappings_.end()) return -EINVAL;
+    gone = std::move(*it);
+    *it = std::move(mappings_.back());
+    mappings_.pop_back();
+  }
+  if (gone.own) ::munmap(address, bytes);
+  return 0;
+}
+
+bool Machine::find_mapping(std::uint32_t pid, std::uint64_t address, Mapping* out) {
+  std::lock_guard lock(mappings_mutex_);
+  for (const Mapping& m : mappings_) {
+    if (!m.tracked || m.pid != pid || address - m.address >= m.bytes) continue;
+    *out = m;
+    return true;
+  }
+  return false;
+}
+
+void Machine::drop_mappings(const DeviceNode& node, std::uint32_t pid) {
+  std::lock_guard lock(mappings_mutex_);
+  for (Mapping& m : mappings_)
+    if (m.node == &node && m.pid == pid) m.tracked = false;
+}
+
+}  // namespace opennrt::emu

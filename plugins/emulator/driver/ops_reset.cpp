@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Core reset, the collective init guard, memory scrub.
+#include <cerrno>
+#include <chrono>
+#include <vector>
+
+#include "driver/operations.h"
+
+namespace opennrt::emu {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::uint32_t kWholeDevice = 0xFFFFFFFF;
+constexpr std::uint64_t kScrubRingBytes = 512 << 10;  // 32768 descriptors
+constexpr std::uint32_t kScrubRingLength = 32768;
+constexpr std::uint64_t kScrubBlock = 64 << 10;
+
+// False: the process has a request that nobody collected yet.
+bool request_reset(Call& call, std::uint32_t nc_map) {
+  std::lock_guard lock(call.node.mutex);
+  if (call.node.resets.count(call.client.pid)) return false;
+  call.machine.reset_cores(call.node, nc_map);
+  call.node.resets[call.client.pid] = false;
+  call.node.changed.notify_all();
+  return true;
+}
+
+// A request is collected once. True: it was there and the reset succeeded.
+bool collect_reset(DeviceNode& node, std::uint32_t id, bool* known) {
+  std::lock_guard lock(node.mutex);
+  auto it = node.resets.find(id);
+  *known = it != node.resets.end();
+  if (!*known) return false;
+  const bool failed = it->second;
+  node.resets.erase(it);
+  return !failed;
+}
+
+void fill(DeviceNode& node, std::uint64_t pa, std::uint64_t bytes, std::uint32_t value) {
+  const std::vector<std::uint32_t> block(kScrubBlock / sizeof value, value);
+  for (std::uint64_t done = 0; done < bytes; done += kScrubBlock)
+    (void)node.device->write(pa + done, block.data(),
+                             bytes - done < kScrubBlock ? bytes - done : kScrubBlock);
+}
+
+}  // namespace
+
+void Machine::reset_cores(DeviceNode& node, std::uint32_t nc_map) {
+  const std::uint32_t all = (1u << cores()) - 1;
+  const bool whole = nc_map == kWholeDevice;
+  const std::uint32_t mask = nc_map & all;
+  for (std::uint32_t core = 0; core < cores(); ++core) {
+    if (!(mask >> core & 1)) continue;
+    node.init[core] = CoreInit::kInvalid;
+    node.async_slots[core] = {};
+  }
+  free_notification_queues(*this, node, mask, whole);
+  node.device->reset_cores(mask);
+  if (!whole) return;
+  for (auto& engine : node.queues)
+    for (Queue& queue : engine) queue = Queue{0, 0, 0, false, queue.h2t_owner};
+}
+
+std::int64_t device_reset(Call& call) {
+  (void)request_reset(call, kWholeDevice);
+  return 0;
+}
+
+std::int64_t device_ready(Call& call) {
+  bool known = false;
+  const bool good = collect_reset(call.node, call.client.pid, &known);
+  const std::uint8_t ready = good || !known;
+  return call.reply(ready);
+}
+
+std::int64_t nc_reset(Call& call, abi::DeviceReset& a) {
+  // A positive result is how the driver says that one is pending.
+  if (!request_reset(call, a.nc_map)) return 1;
+  a.request_id = call.client.pid;
+  return call.reply(a);
+}
+
+std::int64_t nc_reset_ready(Call& call, abi::DeviceReady& a) {
+  bool known = false;
+  a.result = collect_reset(call.node, a.request_id, &known) ? 0 : 1;
+  return call.reply(a);
+}
+
+std::int64_t core_init_set(Call& call, abi::CinitSet& a) {
+  constexpr int kWaits = 10;
+  constexpr milliseconds kWait{500};
+  if (a.nc_id >= call.machine.cores()) return -E2BIG;
+  {
+    std::unique_lock lock(call.node.mutex);
+    CoreInit& state = call.node.init[a.nc_id];
+    const auto wanted = static_cast<CoreInit>(a.state);
+    if (wanted == CoreInit::kStarted && state == CoreInit::kInvalid) {
+      state = CoreInit::kStarted;
+    } else if (wanted == CoreInit::kStarted && state == CoreInit::kStarted) {
+      // Somebody else initialises: wait for the end of it.
+      call.node.changed.wait_for(lock, kWaits * kWait,
+                                 [&] { return state == CoreInit::kCompleted; });
+    } else if (wanted == CoreInit::kCompleted && state == CoreInit::kStarted) {
+      state = CoreInit::kCompleted;
+      call.node.changed.notify_all();
+    }
+    a.new_state = static_cast<std::uint32_t>(state);
+  }
+  return call.reply(a);
+}
+
+std::int64_t model_started_count(Call& call, abi::NcModelStartedCount& a) {
+  if (a.nc_id >= call.machine.cores()) return -E2BIG;
+  a.started_count = 0;  // no driver counts on these families
+  return call.reply(a);
+}
+
+// Overwrites everything above the firmware area, allocated chunks included.
+// With value 0 the pages are given back; with another value only allocated
+// memory is filled, the rest would have to be real memory.
+std::int64_t hbm_scrub_start(Call& call, abi::HbmScrubStart& a) {
+  DeviceNode& node = call.node;
+  if (a.nc_id >= kMaxCores) return -EINVAL;
+  std::lock_guard lock(node.mutex);
+  if (a.hbm_index >= node.channels.size()) return kFailed;
+  const ArchFacts& facts = call.machine.facts();
+  ChannelPools& pools = node.channels[a.hbm_index];
+  // The rings of the transfer stay with the caller until it closes, as the
+  // driver keeps them.
+  for (std::uint32_t relative : facts.scrub_engines) {
+    const std::uint32_t engine = a.hbm_index * facts.scrub_stride + relative;
+    RingConfig rings[2];
+    for (RingConfig& ring : rings) {
+      Machine::AllocRequest request;
+      request.bytes = kScrubRingBytes;
+      request.host = true;
+      request.owner = call.client.pid;
+      request.handle = false;
+      Chunk* chunk = nullptr;
+      if (int error = call.machine.allocate(node, request, &chunk)) return error;
+      ring = RingConfig{chunk->pa, kScrubRingLength};
+    }
+    node.device->queue_init(engine, 0, rings[0], rings[1]);
+    node.queues[engine][0] = Queue{call.client.pid, kScrubRingLength, kScrubRingLength, true, 0};
+  }
+  for (std::uint64_t bytes : {16 * kScrubBlock, kPage}) {  // sources and markers
+    Machine::AllocRequest request;
+    request.bytes = bytes;
+    request.host = true;
+    request.owner = call.client.pid;
+    request.handle = false;
+    Chunk* chunk = nullptr;
+    if (int error = call.machine.allocate(node, request, &chunk)) return error;
+  }
+  const std::uint64_t first = pools.main.base() - pools.base;
+  node.memory->hbm(a.hbm_index).discard(first, pools.bytes - first);
+  if (a.init_val != 0)
+    for (const auto& [pa, chunk] : node.chunks)
+      if (!chunk->host() && chunk->pool != Pool::kReserved && chunk->channel == a.hbm_index)
+        fill(node, chunk->pa, chunk->bytes, a.init_val);
+  node.scrubbing[a.hbm_index] = true;
+  return 0;
+}
+
+std::int64_t hbm_scrub_wait(Call& call, abi::HbmScrubWait& a) {
+  if (a.nc_id >= kMaxCores) return -EINVAL;
+  std::lock_guard lock(call.node.mutex);
+  if (a.hbm_index >= call.node.scrubbing.size() || !call.node.scrubbing[a.hbm_index])
+    return kFailed;
+  call.node.scrubbing[a.hbm_index] = false;
+  return 0;
+}
+
+}  // namespace opennrt::emu

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "port_config.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+
+namespace opennrt::emu {
+
+namespace {
+
+constexpr std::uint64_t kHostBytes = std::uint64_t{4} << 30;
+
+bool get(const nrtp_host* host, const char* key, std::string* out) {
+  char text[256];
+  if (host->config_get(host->self, key, text, sizeof text) != NRTP_OK) return false;
+  *out = text;
+  return !out->empty();
+}
+
+// Decimal or 0x, optionally followed by K, M, G or T (powers of 1024).
+bool parse_bytes(std::string_view text, std::uint64_t* out) {
+  int base = 10;
+  if (text.starts_with("0x")) {
+    base = 16;
+    text.remove_prefix(2);
+  }
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), *out, base);
+  if (ec != std::errc()) return false;
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  constexpr std::string_view kUnits = "KMGT";
+  if (unit.empty()) return true;
+  const std::size_t power = kUnits.find(unit[0]);
+  if (power == std::string_view::npos) return false;
+  const std::string_view rest = unit.substr(1);
+  if (!rest.empty() && rest != "B" && rest != "iB") return false;
+  const unsigned shift = 10 * (static_cast<unsigned>(power) + 1);
+  if (*out > (UINT64_MAX >> shift)) return false;
+  *out <<= shift;
+  return true;
+}
+
+bool number(const nrtp_host* host, const char* key, std::uint64_t* out, std::string* error) {
+  std::string text;
+  if (!get(host, key, &text)) return true;
+  if (parse_bytes(text, out)) return true;
+  *error = std::string(key) + " is \"" + text + "\", which is no number; write for example 8G";
+  return false;
+}
+
+const nrtp_product* product_at(const nrtp_arch_plugin& arch, std::uint32_t index) {
+  return reinterpret_cast<const nrtp_product*>(
+      reinterpret_cast<const unsigned char*>(arch.products) +
+      std::size_t{index} * arch.product_stride);
+}
+
+bool find_product(const nrtp_host* host, MachineConfig* out, std::string* error) {
+  std::string name = "auto";
+  get(host, "emulator.product", &name);
+  if (name == "auto") {
+    out->arch = host->arch(host->self, 0);
+    if (!out->arch || out->arch->n_products == 0) {
+      *error = "no arch plugin to build a software device from; install one or set plugins.path";
+      return false;
+    }
+    out->product = product_at(*out->arch, 0);
+    return true;
+  }
+  out->arch = host->arch_of_product(host->self, name.c_str());
+  for (std::uint32_t i = 0; out->arch && i < out->arch->n_products; ++i)
+    if (name == product_at(*out->arch, i)->name) out->product = product_at(*out->arch, i);
+  if (out->product) return true;
+  *error = "emulator.product is \"" + name + "\", which no installed arch plugin lists";
+  return false;
+}
+
+}  // namespace
+
+bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string* error) {
+  out->host = host;
+  if (!find_product(host, out, error)) return false;
+  std::uint64_t devices = 1, host_bytes = kHostBytes;
+  if (!number(host, "emulator.devices", &devices, error) ||
+      !number(host, "emulator.hbm_bytes", &out->hbm_bytes, error) ||
+      !number(host, "emulator.host_bytes", &host_bytes, error))
+    return false;
+  out->devices = static_cast<std::uint32_t>(devices < 65 ? devices : 65);
+  out->host_bytes = host_bytes;
+  std::string version = kDefaultDriver;
+  get(host, "emulator.driver_version", &version);
+  out->driver = find_driver_preset(version);
+  if (!out->driver) {
+    *error = "emulator.driver_version is \"" + version + "\", allowed are";
+    for (const DriverPreset& preset : kDriverPresets) *error += std::string(" ") + preset.text;
+    return false;
+  }
+  out->memory_limit = cgroup_memory_max();
+  return true;
+}
+
+std::uint64_t cgroup_memory_max(const char* proc_cgroup, const char* root) {
+  std::ifstream groups(proc_cgroup);
+  std::string line, path;
+  while (std::getline(groups, line))
+    if (line.starts_with("0::")) path = line.substr(3);
+  // The tightest limit of the group and its parents counts.
+  std::uint64_t lowest = 0;
+  for (;;) {
+    std::ifstream file(std::string(root) + path + "/memory.max");
+    std::string text;
+    std::uint64_t value = 0;
+    if (file >> text &&
+        std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc() &&
+        (lowest == 0 || value < lowest))
+      lowest = value;
+    const std::size_t slash = path.rfind('/');
+    if (path.empty() || slash == std::string::npos) break;
+    path.resize(slash);
+  }
+  return lowest;
+}
+
+}  // namespace opennrt::emu
