@@ -90,14 +90,16 @@ class [[nodiscard]] Result {
 #define ONRT_CONCAT(a, b) ONRT_CONCAT_(a, b)
 
 // Returns from the enclosing function when the Status expression failed.
-#define ONRT_TRY(expr)                                    \
-  do {                                                    \
-    ::opennrt::Status onrt_try_status = (expr);           \
-    if (!onrt_try_status.is_ok()) return onrt_try_status; \
+// The names are unique, so that expr may hold a lambda with macros of its own.
+#define ONRT_TRY(expr) ONRT_TRY_(ONRT_CONCAT(onrt_status_, __COUNTER__), expr)
+#define ONRT_TRY_(tmp, expr)        \
+  do {                              \
+    ::opennrt::Status tmp = (expr); \
+    if (!tmp.is_ok()) return tmp;   \
   } while (0)
 
 // `ONRT_ASSIGN(auto x, f())`: x = value of the Result, or returns its Status.
-#define ONRT_ASSIGN(lhs, expr) ONRT_ASSIGN_(ONRT_CONCAT(onrt_result_, __LINE__), lhs, expr)
+#define ONRT_ASSIGN(lhs, expr) ONRT_ASSIGN_(ONRT_CONCAT(onrt_result_, __COUNTER__), lhs, expr)
 #define ONRT_ASSIGN_(tmp, lhs, expr)                \
   auto tmp = (expr);                                \
   if (!tmp.is_ok()) return std::move(tmp).status(); \

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,19 @@ struct QueuePlacement {
   std::uint32_t total_s2m = 0;      // of one ring, over all blocks
   bool is_io() const { return caller_sources || caller_destinations; }
 };
+
+// Packets that the run prologue releases from the exec ring: per side of a queue
+// set that touches caller tensors one base and one length of each ring, the
+// argument table's address, and last the event. The images carry the count, the
+// requests the packets.
+inline std::uint32_t io_switch_packets(std::span<const QueuePlacement> queues,
+                                       bool argument_table) {
+  std::uint32_t sides = 0;
+  for (const QueuePlacement& queue : queues) {
+    sides += (queue.caller_sources ? 1 : 0) + (queue.caller_destinations ? 1 : 0);
+  }
+  return 2 * kMaxRings * sides + (argument_table ? 1 : 0) + 1;
+}
 
 struct TableRing {
   bool present = false;

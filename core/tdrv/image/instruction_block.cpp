@@ -15,7 +15,6 @@ namespace {
 using image::CorePlan;
 
 constexpr std::uint32_t kMaxQueueSets = 14;                 // hardware queues 0..13
-constexpr std::uint32_t kTransfersPerSide = 2 * kMaxRings;  // ring base and length per ring
 constexpr std::uint8_t kCompilerOrdering = 0;
 
 bool uses_argument_table(const neff::Subgraph* subgraph) {
@@ -28,15 +27,6 @@ bool uses_argument_table(const neff::Subgraph* subgraph) {
 // Descriptors of the exec ring behind the IO switch: per set and side with
 // caller tensors a base and a length for each ring; the argument table's
 // address; the event that ends the switch.
-std::uint32_t count_io_descriptors(const ImageInputs& in, bool argument_table) {
-  std::uint32_t count = 1 + (argument_table ? 1 : 0);
-  for (const QueuePlacement& queue : in.queues) {
-    count += (queue.caller_sources ? kTransfersPerSide : 0) +
-             (queue.caller_destinations ? kTransfersPerSide : 0);
-  }
-  return count;
-}
-
 Status check_queues(const ImageInputs& in) {
   if (in.queues.size() > kMaxQueueSets) {
     return Status::resource("program has {} queue sets; a core has hardware queues for {}",
@@ -92,7 +82,7 @@ Result<CorePlan> make_plan(const ImageInputs& in) {
     return Status::failure("{} has a dge-table but no argument table cell was placed",
                            in.subgraph->name);
   }
-  plan.io_count = count_io_descriptors(in, plan.has_argument_table);
+  plan.io_count = io_switch_packets(in.queues, plan.has_argument_table);
   if (in.arch->dma->runtime_ring(in.product, in.core, NRTP_RING_EXEC, &plan.exec) != NRTP_OK) {
     return Status::failure("arch {} names no exec ring for core {}", in.arch->name, in.core);
   }

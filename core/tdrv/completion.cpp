@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Completion of an execution: records of the status queues move each engine
+// from START_PENDING over END_PENDING to COMPLETE; the error queue is swept at
+// the end and while nothing moves.
+#include <algorithm>
+#include <chrono>
+
+#include "log/log.h"
+#include "tdrv/execution.h"
+#include "tdrv/execution_errors.h"
+
+namespace opennrt::tdrv {
+namespace {
+
+constexpr int kRecordsPerStep = 16;  // of one engine
+// An engine that reported a fatal error will not finish: no need to wait for
+// the whole timeout, only for what is still on its way.
+constexpr std::uint64_t kAfterFatalMs = 500;
+
+const char* engine_label(std::uint32_t engine) {
+  constexpr const char* kNames[] = {"PE", "ACT", "POOL", "DVE", "SP"};
+  return engine < std::size(kNames) ? kNames[engine] : "?";
+}
+
+}  // namespace
+
+std::uint64_t ExecutionImpl::now_ns() const {
+  const nrtp_host* host = logical_->cores.front()->bindings().host;
+  if (host != nullptr && host->now_ns != nullptr) return host->now_ns(host->self);
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+void ExecutionImpl::record(NRT_STATUS code, std::string message) {
+  if (outranks(code, status_.code())) status_ = Status(code, std::move(message));
+}
+
+bool ExecutionImpl::consume(std::size_t core_index, std::uint32_t engine, const Notification& n) {
+  EngineState& state = cores_[core_index].engines[engine];
+  CoreNode& core = *logical_->cores[core_index];
+  switch (static_cast<NotificationKind>(n.kind)) {
+    case NotificationKind::kStart:
+      if (state != EngineState::kStartPending) break;
+      state = EngineState::kEndPending;
+      device_start_ = std::min(device_start_, n.timestamp);
+      return true;
+    case NotificationKind::kEnd:
+      if (state != EngineState::kEndPending) break;
+      state = EngineState::kComplete;
+      device_end_ = std::max(device_end_, n.timestamp);
+      return true;
+    case NotificationKind::kSwitchStart:
+    case NotificationKind::kSwitchEnd:
+      if (state != EngineState::kStartPending) break;
+      return true;
+    case NotificationKind::kCustom: {
+      const CustomRecord custom = classify_custom(n.sub_id);
+      if (custom.status != NRT_SUCCESS) {
+        record(custom.status,
+               fmt::format("[ND {}][NC {}] model '{}': {} on {} (sub-id {}, record at {:#x})",
+                           core.device().index(), core.core(), program_name(), custom.name,
+                           engine_label(engine), n.sub_id, n.location * 64));
+      } else {
+        ONRT_LOG(kTdrv, kDebug, "[ND {}][NC {}] {}: {}", core.device().index(), core.core(),
+                 engine_label(engine), custom.name);
+      }
+      return true;
+    }
+    default:
+      break;
+  }
+  order_broken_ = true;
+  record(
+      NRT_FAILURE,
+      fmt::format("[ND {}][NC {}] model '{}': {} reported kind {} while {} was expected",
+                  core.device().index(), core.core(), program_name(), engine_label(engine), n.kind,
+                  state == EngineState::kStartPending ? "START"
+                  : state == EngineState::kEndPending ? "END"
+                                                      : "nothing"));
+  return false;
+}
+
+bool ExecutionImpl::collect() {
+  bool progress = false;
+  for (std::size_t c = 0; c < cores_.size(); ++c) {
+    for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
+      NotificationQueue& queue = logical_->cores[c]->status_queue(e);
+      Notification n;
+      // Records after END belong to the next execution.
+      for (int i = 0;
+           i < kRecordsPerStep && cores_[c].engines[e] != EngineState::kComplete && queue.pop(n);
+           ++i) {
+        progress = true;
+        if (!consume(c, e, n)) return true;
+      }
+    }
+  }
+  return progress;
+}
+
+void ExecutionImpl::sweep_errors() {
+  for (CoreNode* core : logical_->cores) {
+    Notification n;
+    while (core->error_queue().pop(n)) {
+      const DeviceError error = classify_error(n, logical_->report_numerical);
+      engine_stopped_ = engine_stopped_ || error.stops_engine;
+      if (error.status == NRT_SUCCESS) continue;
+      record(
+          error.status,
+          fmt::format("[ND {}][NC {}] model '{}': {} on {} (type {}, detail {}, record at {:#x})",
+                      core->device().index(), core->core(), program_name(), error.name,
+                      engine_label(error.engine), error.raw_type, error.detail, n.location * 64));
+    }
+  }
+}
+
+bool ExecutionImpl::complete() const {
+  for (const CoreState& core : cores_) {
+    for (const EngineState e : core.engines) {
+      if (e != EngineState::kComplete) return false;
+    }
+  }
+  return true;
+}
+
+std::string ExecutionImpl::missing() const {
+  std::string out;
+  for (std::size_t c = 0; c < cores_.size(); ++c) {
+    for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
+      const EngineState state = cores_[c].engines[e];
+      if (state == EngineState::kComplete) continue;
+      fmt::format_to(std::back_inserter(out), "{}[ND {}][NC {}] {} {}", out.empty() ? "" : ", ",
+                     logical_->cores[c]->device().index(), logical_->cores[c]->core(),
+                     engine_label(e), state == EngineState::kStartPending ? "START" : "END");
+    }
+  }
+  return out;
+}
+
+StepResult ExecutionImpl::finish_ok() {
+  sweep_errors();
+  for (std::size_t c = 0; c < cores_.size(); ++c) {
+    CoreNode& core = *logical_->cores[c];
+    core.exec().retire(cores_[c].descriptors);
+    const Status status = core.publish_heads();
+    if (!status.is_ok()) record(status.code(), std::string(status.message()));
+  }
+  state_ = status_.is_ok() ? State::kDone : State::kFailed;
+  return status_.is_ok() ? StepResult::kDone : StepResult::kFailed;
+}
+
+StepResult ExecutionImpl::lose(NRT_STATUS code, std::string_view what) {
+  for (CoreNode* core : logical_->cores) {
+    if (core->overflowed()) code = NRT_EXEC_SW_NQ_OVERFLOW;
+  }
+  // The device's own error explains more than the hang that followed from it.
+  std::string cause(status_.message());
+  std::string text = fmt::format(
+      "(FATAL-RT-UNDEFINED-STATE) model '{}' on logical core {}: {}; missing: {}{}{}",
+      program_name(), logical_->index, what, missing(), cause.empty() ? "" : "; ", cause);
+  status_ = Status(outranks(status_.code(), code) ? status_.code() : code, std::move(text));
+  logical_->dead.store(true, std::memory_order_relaxed);
+  state_ = State::kFailed;
+  return StepResult::kFailed;
+}
+
+StepResult ExecutionImpl::step(std::uint64_t timeout_ms) {
+  if (state_ == State::kDone) return StepResult::kDone;
+  if (state_ == State::kFailed) return StepResult::kFailed;
+  if (state_ != State::kRunning) {
+    status_ = Status::invalid("execution: step without a preceding kick");
+    return StepResult::kFailed;
+  }
+  const bool progress = collect();
+  if (order_broken_) return lose(NRT_FAILURE, "notifications came in a wrong order");
+  if (complete()) return finish_ok();
+  if (progress) {
+    idle_since_ns_ = 0;
+    return StepResult::kInFlight;
+  }
+  const std::uint64_t now = now_ns();
+  if (idle_since_ns_ == 0) {
+    idle_since_ns_ = now;
+    return StepResult::kInFlight;
+  }
+  sweep_errors();
+  const std::uint64_t idle_ms = (now - idle_since_ns_) / 1'000'000;
+  if (idle_ms >= timeout_ms) {
+    return lose(NRT_TIMEOUT, fmt::format("no progress for {} ms", timeout_ms));
+  }
+  if (engine_stopped_ && idle_ms >= kAfterFatalMs) {
+    return lose(NRT_EXEC_COMPLETED_WITH_ERR, "an engine stopped with an error");
+  }
+  return StepResult::kInFlight;
+}
+
+}  // namespace opennrt::tdrv

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One execution on one logical core: bind -> arm -> kick -> step ... -> finish.
+// Reusable; nothing is allocated when it is bound to the same tensors again.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "tdrv/io_rings.h"
+#include "tdrv/logical_core.h"
+#include "tdrv/model.h"
+#include "tdrv/tdrv.h"
+#include "tdrv/tensor.h"
+
+namespace opennrt::tdrv {
+
+class ExecutionImpl final : public Execution {
+ public:
+  explicit ExecutionImpl(LogicalCore& logical);
+  ~ExecutionImpl() override { finish(); }
+
+  Status bind(ModelImpl& model, std::span<Tensor* const> inputs, std::span<Tensor* const> outputs);
+  Status bind_stop();
+  Status arm();
+  Status kick();
+  StepResult step(std::uint64_t timeout_ms);
+  void finish();
+
+  const Status& status() const { return status_; }
+  LogicalCore& logical() const { return *logical_; }
+  // Device time of the earliest START and the latest END, raw units.
+  std::uint64_t device_start() const { return device_start_; }
+  std::uint64_t device_end() const { return device_end_; }
+
+ private:
+  enum class State { kIdle, kBound, kArmed, kRunning, kDone, kFailed };
+  enum class EngineState : std::uint8_t { kStartPending, kEndPending, kComplete };
+  struct CoreState {
+    std::array<EngineState, neff::kEngines> engines{};
+    std::uint32_t descriptors = 0;
+  };
+
+  Status check_tensor(const ModelImpl& model, const Tensor* tensor, const neff::TensorInfo& info,
+                      const char* role) const;
+  const char* program_name() const;
+  std::uint64_t now_ns() const;
+  void record(NRT_STATUS code, std::string message);  // keeps the highest rank
+  // Reads what has arrived. True: something has.
+  bool collect();
+  bool consume(std::size_t core, std::uint32_t engine, const Notification& record);
+  void sweep_errors();
+  bool complete() const;
+  std::string missing() const;
+  StepResult finish_ok();
+  StepResult lose(NRT_STATUS code, std::string_view what);  // the core is unusable afterwards
+
+  LogicalCore* logical_;
+  State state_ = State::kIdle;
+  bool stop_ = false;
+  std::shared_ptr<ModelImpl> model_;
+  std::shared_ptr<IoBinding> io_;
+  std::vector<std::uint64_t> key_;
+  std::vector<std::shared_ptr<Storage>> reads_, writes_;
+  std::vector<CoreState> cores_;
+  Status status_;
+  bool engine_stopped_ = false;  // an error record says an engine will not finish
+  bool order_broken_ = false;
+  std::uint64_t idle_since_ns_ = 0;  // 0: there was progress in the last step
+  std::uint64_t device_start_ = 0, device_end_ = 0;
+};
+
+}  // namespace opennrt::tdrv

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tdrv/model.h"
+
+#include <algorithm>
+
+#include "log/log.h"
+#include "tdrv/logical_core.h"
+#include "tdrv/tables.h"
+
+namespace opennrt::tdrv {
+namespace {
+
+constexpr std::uint64_t kUnplaced = UINT64_MAX;
+
+const char* type_name(neff::VariableType type) {
+  constexpr const char* kNames[] = {"state-buffer", "input",   "output", "file",      "tmp-buf",
+                                    "virtual",      "pointer", "list",   "dge-table", "remote"};
+  const auto i = static_cast<std::size_t>(type);
+  return i < std::size(kNames) ? kNames[i] : "?";
+}
+
+}  // namespace
+
+ModelImpl::ModelImpl(std::shared_ptr<const neff::Program> program, LogicalCore& logical,
+                     std::uint32_t model_id)
+    : program_(std::move(program)), logical_(&logical), model_id_(model_id) {}
+
+ModelImpl::~ModelImpl() { release(); }
+
+std::uint32_t ModelImpl::logical_core() const { return logical_->index; }
+
+void ModelImpl::release() {
+  if (released_) return;
+  released_ = true;
+  cache_.clear();
+  for (auto it = cores_.rbegin(); it != cores_.rend(); ++it) {
+    if ((*it)->allocator) (*it)->allocator->release_all();
+  }
+}
+
+Status ModelImpl::stage(std::uint32_t form) {
+  if (program_->subgraphs.size() != logical_->cores.size()) {
+    return Status::invalid(
+        "model '{}' has {} subgraph(s), logical core {} consists of {} physical core(s)",
+        program_->name, program_->subgraphs.size(), logical_->index, logical_->cores.size());
+  }
+  for (CoreNode* core : logical_->cores) {
+    auto share = std::make_unique<CoreModel>();
+    share->core = core;
+    share->allocator = Allocator::make(
+        core->device().pool(), core->core(), core->channel(),
+        fmt::format("model {} on [ND {}][NC {}]", model_id_, core->device().index(), core->core()));
+    cores_.push_back(std::move(share));
+  }
+  const auto staged = [&]() -> Status {
+    for (std::size_t rank = 0; rank < cores_.size(); ++rank) {
+      ONRT_TRY(place_variables(*cores_[rank], program_->subgraphs[rank]));
+    }
+    for (std::size_t rank = 0; rank < cores_.size(); ++rank) {
+      for (const neff::Variable& v : program_->subgraphs[rank].variables) {
+        if (!v.remote) continue;
+        if (v.remote->subgraph >= cores_.size() ||
+            v.remote->var_id >= cores_[v.remote->subgraph]->variable_address.size()) {
+          return Status::invalid("variable '{}' refers to subgraph {} variable {}", v.name,
+                                 v.remote->subgraph, v.remote->var_id);
+        }
+        cores_[rank]->variable_address[v.var_id] =
+            cores_[v.remote->subgraph]->variable_address[v.remote->var_id];
+      }
+    }
+    for (std::size_t rank = 0; rank < cores_.size(); ++rank) {
+      ONRT_TRY(place_queues(*cores_[rank], program_->subgraphs[rank]));
+      ONRT_TRY(place_images(*cores_[rank], program_->subgraphs[rank],
+                            static_cast<std::uint32_t>(rank), form));
+    }
+    return Status::ok();
+  };
+  Status status = staged();
+  if (!status.is_ok()) {
+    release();
+    return std::move(status).with_context(fmt::format("model '{}'", program_->name));
+  }
+  return Status::ok();
+}
+
+// --- variables ------------------------------------------------------------------
+
+Status ModelImpl::place_variables(CoreModel& core, const neff::Subgraph& subgraph) {
+  core.variable_address.assign(subgraph.variables.size(), kUnplaced);
+  // Scratchpad first in full: a page must not be replaced halfway.
+  for (const neff::Variable& v : subgraph.variables) {
+    if (v.type != neff::VariableType::kVirtual) continue;
+    const bool shared = v.backing == neff::BackingBuffer::kShared;
+    Scratchpad& arena = shared ? logical_->shared_scratchpad : core.core->scratchpad();
+    ONRT_TRY(arena.reserve(shared ? core.shared_scratchpad : core.scratchpad, v.backing_offset,
+                           std::max<std::uint64_t>(v.size, 1)));
+  }
+  for (const neff::Variable& v : subgraph.variables) {
+    ONRT_TRY(place_variable(core, v, core.variable_address[v.var_id]));
+  }
+  return Status::ok();
+}
+
+Status ModelImpl::place_variable(CoreModel& core, const neff::Variable& v, std::uint64_t& address) {
+  const Bindings& bindings = core.core->bindings();
+  switch (v.type) {
+    case neff::VariableType::kStateBuffer:
+      address = bindings.arch->address->local_to_device(bindings.product, core.core->core(), 0);
+      return Status::ok();
+    case neff::VariableType::kInput:
+    case neff::VariableType::kOutput:
+    case neff::VariableType::kRemote:
+      return Status::ok();  // bound per execution, or resolved afterwards
+    case neff::VariableType::kVirtual: {
+      const bool shared = v.backing == neff::BackingBuffer::kShared;
+      Scratchpad& arena = shared ? logical_->shared_scratchpad : core.core->scratchpad();
+      ONRT_ASSIGN(address, arena.place(shared ? core.shared_scratchpad : core.scratchpad, v.name,
+                                       v.backing_offset, std::max<std::uint64_t>(v.size, 1)));
+      return Status::ok();
+    }
+    case neff::VariableType::kFile:
+    case neff::VariableType::kTmpBuf: {
+      const bool weight = v.type == neff::VariableType::kFile;
+      ONRT_ASSIGN(DmemPtr memory,
+                  core.allocator->allocate({.bytes = std::max<std::uint64_t>(v.size, 1),
+                                            .alignment = v.alignment,
+                                            .usage = weight ? Usage::kWeight : Usage::kSpill,
+                                            .hint = v.name}));
+      if (weight) ONRT_TRY(memory->copy_in(0, v.content.data(), v.content.size()));
+      address = memory->address();
+      core.memory.push_back(std::move(memory));
+      return Status::ok();
+    }
+    default:
+      return Status::invalid("variable '{}' has type {}, which this release cannot place", v.name,
+                             type_name(v.type));
+  }
+}
+
+Result<std::vector<std::uint32_t>> ModelImpl::bind_variables(const neff::Subgraph& subgraph) const {
+  const auto index_of = [](const std::vector<neff::TensorInfo>& list, const std::string& name) {
+    const auto found =
+        std::find_if(list.begin(), list.end(), [&](const auto& t) { return t.name == name; });
+    return found == list.end() ? UINT32_MAX : static_cast<std::uint32_t>(found - list.begin());
+  };
+  std::vector<std::uint32_t> binding(subgraph.variables.size(), UINT32_MAX);
+  for (const neff::Variable& own : subgraph.variables) {
+    const neff::Variable& v =
+        own.remote ? program_->subgraphs[own.remote->subgraph].variables[own.remote->var_id] : own;
+    std::uint32_t index = UINT32_MAX;
+    if (v.type == neff::VariableType::kInput) {
+      index = index_of(program_->inputs, v.name);
+    } else if (v.type == neff::VariableType::kOutput) {
+      index = index_of(program_->outputs, v.name);
+      if (index != UINT32_MAX) index += static_cast<std::uint32_t>(program_->inputs.size());
+    } else {
+      continue;
+    }
+    if (index == UINT32_MAX) {
+      return Status::invalid(
+          "variable '{}' of subgraph {} is an {}, but the model has none of that "
+          "name",
+          v.name, subgraph.name, type_name(v.type));
+    }
+    binding[own.var_id] = index;
+  }
+  return binding;
+}
+
+// --- queues ---------------------------------------------------------------------
+
+Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) {
+  const Bindings& bindings = core.core->bindings();
+  ONRT_ASSIGN(const std::vector<std::uint32_t> numbers, assign_hardware_queues(subgraph));
+  ONRT_ASSIGN(const std::vector<std::uint32_t> binding_of, bind_variables(subgraph));
+  ONRT_ASSIGN(DmemPtr filler, core.allocator->allocate({.bytes = 64, .hint = "ring filler word"}));
+  RingInputs inputs;
+  inputs.arch = bindings.arch;
+  inputs.product = bindings.product;
+  inputs.core = core.core->core();
+  inputs.platform = bindings.platform;
+  inputs.subgraph = &subgraph;
+  inputs.variable_address = core.variable_address;
+  inputs.filler_pa = filler->address();
+  core.memory.push_back(std::move(filler));
+
+  // Hardware queue order: images set queues up and the IO switch serves them in it.
+  std::vector<std::size_t> order(subgraph.queues.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
+  for (const std::size_t i : order) {
+    const neff::QueueSet& set = subgraph.queues[i];
+    const auto placed = [&]() -> Status {
+      ONRT_TRY(core.core->ensure_model_queue(numbers[i]));
+      ONRT_ASSIGN(const QueueRings rings, build_queue_rings(set, inputs));
+      QueuePlacement placement;
+      placement.set = &set;
+      placement.hardware_queue = numbers[i];
+      placement.caller_sources = rings.caller_sources;
+      placement.caller_destinations = rings.caller_destinations;
+      placement.blocks = rings.blocks;
+      for (const BlockCounts& b : rings.blocks) placement.total_s2m += b.s2m;
+      ONRT_TRY(place_static_rings(core, rings, placement));
+      if (placement.is_io()) {
+        ONRT_TRY(core.io.add_queue(*core.core, numbers[i], rings, binding_of));
+      }
+      core.queues.push_back(std::move(placement));
+      return Status::ok();
+    };
+    Status status = placed();
+    if (!status.is_ok()) return std::move(status).with_context(fmt::format("queue '{}'", set.name));
+  }
+  // The images release a fixed count of packets: it must be what is staged.
+  const std::uint64_t staged = 2 * core.io.base_words() + 1;
+  if (io_switch_packets(core.queues, false) != staged) {
+    return Status::failure("subgraph {}: {} IO switch packets are staged, the images release {}",
+                           subgraph.name, staged, io_switch_packets(core.queues, false));
+  }
+  core.io_words.configure(core.allocator, core.io.base_words());
+  return Status::ok();
+}
+
+Status ModelImpl::place_static_rings(CoreModel& core, const QueueRings& rings,
+                                     QueuePlacement& placement) {
+  RingImage image;
+  std::array<std::uint64_t, kMaxRings> m2s{}, s2m{};
+  for (std::uint32_t i = 0; i < kMaxRings; ++i) {
+    if (!placement.caller_sources) m2s[i] = image.add(rings.rings[i].tx);
+    if (!placement.caller_destinations) s2m[i] = image.add(rings.rings[i].rx);
+  }
+  if (image.empty()) return Status::ok();
+  ONRT_ASSIGN(DmemPtr memory,
+              core.allocator->allocate(
+                  {.bytes = image.bytes().size(),
+                   .alignment = RingImage::kBoundary,
+                   .usage = placement.is_io() ? Usage::kDmaRingIo : Usage::kDmaRingSpill,
+                   .hint = placement.set->name}));
+  ONRT_TRY(memory->copy_in(0, image.bytes().data(), image.bytes().size()));
+  for (std::uint32_t i = 0; i < kMaxRings; ++i) {
+    if (!placement.caller_sources) placement.m2s_base[i] = memory->address() + m2s[i];
+    if (!placement.caller_destinations) placement.s2m_base[i] = memory->address() + s2m[i];
+  }
+  core.memory.push_back(std::move(memory));
+  return Status::ok();
+}
+
+// --- images ---------------------------------------------------------------------
+
+Status ModelImpl::place_images(CoreModel& core, const neff::Subgraph& subgraph, std::uint32_t rank,
+                               std::uint32_t form) {
+  const Bindings& bindings = core.core->bindings();
+  const nrtp_arch_plugin& arch = *bindings.arch;
+  ONRT_ASSIGN(const std::vector<TablePart> dve, dve_tables(arch, subgraph));
+  if (!dve.empty()) {
+    ONRT_TRY(core.core->ensure_table_queue(NRTP_RING_DVE_TABLES));
+    ONRT_ASSIGN(core.dve, place_table_ring(*core.core, core.allocator, dve,
+                                           arch.sync->id[NRTP_SYNC_DVE_TABLES_LOAD],
+                                           arch.tables->dve_kick, Usage::kActTable, core.memory));
+  }
+  ONRT_ASSIGN(const std::vector<TablePart> act, act_tables(arch, subgraph));
+  if (!act.empty()) {
+    ONRT_TRY(core.core->ensure_table_queue(NRTP_RING_ACT_TABLES));
+    ONRT_ASSIGN(core.act, place_table_ring(*core.core, core.allocator, act,
+                                           arch.sync->id[NRTP_SYNC_ACT_TABLES_LOAD],
+                                           arch.tables->act_kick, Usage::kActTable, core.memory));
+  }
+  ImageInputs inputs;
+  inputs.arch = bindings.arch;
+  inputs.product = bindings.product;
+  inputs.form = form;
+  inputs.core = core.core->core();
+  inputs.lnc_rank = rank;
+  inputs.lnc_size = logical_->lnc_size();
+  inputs.peer_core = logical_->cores[logical_->lnc_size() - 1 - rank]->core();
+  inputs.request_pa = core.core->exec().request_pa();
+  inputs.subgraph = &subgraph;
+  inputs.queues = core.queues;
+  inputs.dve = core.dve;
+  inputs.act = core.act;
+  inputs.variable_address = core.variable_address;
+  ONRT_ASSIGN(const ImageSet images, assemble_images(inputs));
+  ONRT_ASSIGN(core.images, core.core->upload(images, core.allocator, program_->name));
+  return Status::ok();
+}
+
+// --- bound rings ----------------------------------------------------------------
+
+Result<std::shared_ptr<IoBinding>> ModelImpl::io_binding(std::span<const std::uint64_t> key) {
+  if (auto present = cache_.find(key); present != nullptr) return present;
+  auto fresh = std::make_shared<IoBinding>();
+  fresh->key.assign(key.begin(), key.end());
+  for (auto& core : cores_) {
+    auto rings = std::make_unique<IoRingSet>();
+    ONRT_TRY(rings->build(*core->core, core->io, core->allocator, core->io_words, key));
+    fresh->per_core.push_back(std::move(rings));
+  }
+  return cache_.insert(std::move(fresh));
+}
+
+}  // namespace opennrt::tdrv

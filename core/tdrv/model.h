@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program staged on one logical core: per physical core its variables, rings
+// and images; shared by all its executions the cache of bound IO rings.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "tdrv/core_node.h"
+#include "tdrv/io_rings.h"
+#include "tdrv/tdrv.h"
+
+namespace opennrt::tdrv {
+
+struct LogicalCore;
+
+// One physical core's share of a model.
+struct CoreModel {
+  CoreNode* core = nullptr;
+  // First declared, last freed: everything below lives in it.
+  std::shared_ptr<Allocator> allocator;
+  std::vector<DmemPtr> memory;  // variables, static rings, tables
+  Scratchpad::Pages scratchpad, shared_scratchpad;
+  std::vector<std::uint64_t> variable_address;
+  std::vector<QueuePlacement> queues;
+  TableRing dve, act;
+  PlacedImages images;
+  IoTemplate io;
+  HostWords io_words;
+};
+
+class ModelImpl final : public Model, public std::enable_shared_from_this<ModelImpl> {
+ public:
+  ModelImpl(std::shared_ptr<const neff::Program> program, LogicalCore& logical,
+            std::uint32_t model_id);
+  ~ModelImpl() override;
+
+  const neff::Program& program() const override { return *program_; }
+  std::uint32_t logical_core() const override;
+  std::uint32_t model_id() const override { return model_id_; }
+
+  // Places everything on the device. On failure the object is dropped and with
+  // it all it had placed.
+  Status stage(std::uint32_t form);
+  void release();
+  bool released() const { return released_; }
+
+  LogicalCore& logical() const { return *logical_; }
+  std::vector<std::unique_ptr<CoreModel>>& cores() { return cores_; }
+  // Rings for these device addresses (inputs, then outputs). A cache hit
+  // allocates nothing and makes no driver call.
+  Result<std::shared_ptr<IoBinding>> io_binding(std::span<const std::uint64_t> key);
+  IoBindingCache& cache() { return cache_; }
+
+  std::atomic<std::uint32_t> executions{0};  // bound and not finished
+
+ private:
+  Status place_variables(CoreModel& core, const neff::Subgraph& subgraph);
+  Status place_variable(CoreModel& core, const neff::Variable& variable, std::uint64_t& address);
+  Status place_queues(CoreModel& core, const neff::Subgraph& subgraph);
+  Status place_static_rings(CoreModel& core, const QueueRings& rings, QueuePlacement& placement);
+  Status place_images(CoreModel& core, const neff::Subgraph& subgraph, std::uint32_t rank,
+                      std::uint32_t form);
+  Result<std::vector<std::uint32_t>> bind_variables(const neff::Subgraph& subgraph) const;
+
+  std::shared_ptr<const neff::Program> program_;
+  LogicalCore* logical_;
+  std::uint32_t model_id_;
+  bool released_ = false;
+  std::vector<std::unique_ptr<CoreModel>> cores_;
+  IoBindingCache cache_;  // after cores_: its rings go first
+};
+
+}  // namespace opennrt::tdrv

@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench.h"
+
+namespace opennrt::emu::test {
+namespace {
+
+using Sequencer = Bench;
+
+TEST_F(Sequencer, EachEngineStartsAtItsAddressAndHalts) {
+  for (std::uint32_t e = 0; e < 5; ++e) {
+    const std::uint64_t at = kProgram + e * 0x8000;
+    load(Program{}.add(mark(static_cast<std::uint8_t>(100 + e))).add(halt()), at);
+    start(e, at);
+  }
+  EXPECT_TRUE(dev().runnable());
+  EXPECT_TRUE(run());
+  for (std::uint32_t e = 0; e < 5; ++e) EXPECT_EQ(dev().semaphore_read(0, 100 + e), 1u) << e;
+  EXPECT_FALSE(dev().runnable());
+  EXPECT_FALSE(run());
+  EXPECT_EQ(dev().describe(0), "core 0: all engines stopped");
+}
+
+// Waits of the header: mode, value of the semaphore before, whether it holds
+// against the threshold 5.
+TEST_F(Sequencer, SemaphoreWaitModes) {
+  struct Case {
+    std::uint8_t mode;
+    std::int32_t value;
+    bool holds;
+  };
+  const Case cases[] = {{1, 5, true},  {1, 4, false},   {1, 6, false}, {2, 4, true},
+                        {2, 5, false}, {3, 5, true},    {3, 6, false}, {4, 6, true},
+                        {4, 5, false}, {5, 5, true},    {5, 4, false}, {5, -7, false},
+                        {2, -7, true}, {5, 79958, true}};
+  for (const Case& c : cases) {
+    for (const bool from_register : {false, true}) {
+      dev().reset_cores(1);
+      dev().semaphore_set(0, 40, static_cast<std::uint32_t>(c.value));
+      put<std::uint32_t>(kData, 5);
+      auto waiter = mark(41);
+      waiter.h.update_mode = isa::kUpdateEvtSet;
+      waiter.h.wait_mode = c.mode;
+      waiter.h.wait_index = 40;
+      waiter.h.value = 5;
+      if (from_register) {
+        waiter.h.wait_mode |= isa::kWaitRegisterBit;
+        waiter.h.value = 9;
+      }
+      execute(Program{}.add(load_regs(kData, {9})).add(waiter).add(halt()));
+      EXPECT_EQ(dev().event_read(0, 41), c.holds ? 1u : 0u)
+          << "mode " << int{c.mode} << " value " << c.value << " register " << from_register;
+    }
+  }
+}
+
+TEST_F(Sequencer, NegativeThresholdsCompareSigned) {
+  auto waiter = mark(41);
+  waiter.h.wait_mode = isa::kWaitSemLt;
+  waiter.h.wait_index = 40;
+  waiter.h.value = static_cast<std::uint32_t>(-3);
+  waiter.h.update_mode = isa::kUpdateEvtSet;
+  dev().semaphore_set(0, 40, static_cast<std::uint32_t>(-3));
+  execute(Program{}.add(waiter).add(halt()));
+  EXPECT_EQ(dev().event_read(0, 41), 0u);
+  dev().semaphore_add(0, 40, -1);
+  run();
+  EXPECT_EQ(dev().event_read(0, 41), 1u);
+}
+
+TEST_F(Sequencer, EventWaitModes) {
+  struct Case {
+    std::uint8_t mode;
+    std::uint32_t before;
+    bool holds;
+    std::uint32_t after;
+  };
+  const Case cases[] = {{6, 1, true, 1},  {6, 0, false, 0},  {7, 1, true, 0},  {7, 0, false, 0},
+                        {14, 0, true, 0}, {14, 1, false, 1}, {15, 0, true, 1}, {15, 1, false, 1}};
+  for (const Case& c : cases) {
+    dev().reset_cores(1);
+    dev().event_write(0, 20, c.before);
+    auto waiter = mark(41);
+    waiter.h.wait_mode = c.mode;
+    waiter.h.wait_index = 20;
+    execute(Program{}.add(waiter).add(halt()));
+    EXPECT_EQ(dev().semaphore_read(0, 41), c.holds ? 1u : 0u) << int{c.mode} << c.before;
+    EXPECT_EQ(dev().event_read(0, 20), c.after) << int{c.mode} << c.before;
+  }
+}
+
+TEST_F(Sequencer, BlockedEngineContinuesWhenTheHostSetsTheEvent) {
+  auto waiter = mark(41);
+  waiter.h.wait_mode = isa::kWaitEvtSetThenClear;
+  waiter.h.wait_index = 8;
+  execute(Program{}.add(waiter).add(waiter).add(halt()));
+  EXPECT_FALSE(dev().runnable());
+  dev().event_write(0, 8, 1);
+  EXPECT_TRUE(dev().runnable());
+  EXPECT_TRUE(run());
+  EXPECT_EQ(dev().semaphore_read(0, 41), 1u);  // the first wait consumed it
+  dev().event_write(0, 8, 1);
+  EXPECT_TRUE(run());
+  EXPECT_EQ(dev().semaphore_read(0, 41), 2u);
+}
+
+// Start value 10, operand 3 (register 9 holds 100).
+TEST_F(Sequencer, SemaphoreUpdateModes) {
+  struct Case {
+    std::uint8_t mode;
+    std::uint32_t operand, after;
+  };
+  const Case cases[] = {{0x13, 0, 11},
+                        {0x14, 0, 9},
+                        {0x15, 3, 13},
+                        {0x17, 3, 7},
+                        {0x19, 3, 3},
+                        {0x16, 9, 110},
+                        {0x18, 9, static_cast<std::uint32_t>(-90)},
+                        {0x1A, 9, 100},
+                        {0x95, 9, 110},
+                        {0x97, 9, static_cast<std::uint32_t>(-90)},
+                        {0x99, 9, 100},
+                        {0x03, 0, 11},
+                        {0x04, 0, 9},
+                        {0x05, 3, 13},
+                        {0x07, 3, 7},
+                        {0x09, 3, 3},
+                        {0x06, 9, 110}};
+  put<std::uint32_t>(kData, 100);
+  for (const Case& c : cases) {
+    for (const bool own : {false, true}) {  // header, or own update of EVENT_SEMAPHORE
+      dev().reset_cores(1);
+      dev().semaphore_set(0, 50, 10);
+      Program p;
+      p.add(load_regs(kData, {9}));
+      if (own) {
+        auto r = isa::zero_record<isa::EventSemaphoreRecord>(isa::kOpEventSemaphore);
+        r.update_mode = c.mode;
+        r.update_index = 50;
+        r.update_value = c.operand;
+        p.add(r);
+      } else {
+        auto r = nop();
+        r.h.update_mode = c.mode;
+        r.h.update_index = 50;
+        r.h.value = c.operand;
+        p.add(r);
+      }
+      execute(p.add(halt()));
+      EXPECT_EQ(dev().semaphore_read(0, 50), c.after) << "mode " << int{c.mode} << " own " << own;
+    }
+  }
+}
+
+TEST_F(Sequencer, EventUpdateModes) {
+  for (const int mode : {0x11, 0x01, 0x12, 0x02}) {
+    const bool set = (mode & 0xF) == 1;
+    dev().event_write(0, 30, set ? 0 : 1);
+    auto r = nop();
+    r.h.update_mode = static_cast<std::uint8_t>(mode);
+    r.h.update_index = 30;
+    execute(Program{}.add(r).add(halt()));
+    EXPECT_EQ(dev().event_read(0, 30), set ? 1u : 0u) << mode;
+  }
+}
+
+TEST_F(Sequencer, EventSemaphoreNeedsBothWaitsAtOnce) {
+  auto r = isa::zero_record<isa::EventSemaphoreRecord>(isa::kOpEventSemaphore);
+  r.h.wait_mode = isa::kWaitEvtSetThenClear;
+  r.h.wait_index = 3;
+  r.wait_mode = isa::kWaitSemEq;
+  r.wait_index = 60;
+  r.wait_value = 2;
+  r.update_mode = isa::kUpdateSemWrite;
+  r.update_index = 61;
+  r.update_value = 77;
+  execute(Program{}.add(r).add(halt()));
+  dev().event_write(0, 3, 1);
+  run();
+  EXPECT_EQ(dev().event_read(0, 3), 1u);  // not consumed while the second wait fails
+  EXPECT_EQ(dev().semaphore_read(0, 61), 0u);
+  dev().semaphore_set(0, 60, 2);
+  run();
+  EXPECT_EQ(dev().event_read(0, 3), 0u);
+  EXPECT_EQ(dev().semaphore_read(0, 61), 77u);
+}
+
+// The barrier of the runtime's images: nine records over one semaphore.
+TEST_F(Sequencer, FiveEngineBarrier) {
+  const auto step = [](std::uint32_t wait, bool last = false) {
+    auto r = isa::zero_record<isa::EventSemaphoreRecord>(isa::kOpEventSemaphore);
+    if (wait != 0) {
+      r.wait_mode = isa::kWaitSemEq;
+      r.wait_index = 2;
+      r.wait_value = wait;
+    }
+    r.update_mode = last ? isa::kUpdateSemWrite : isa::kUpdateSemInc;
+    r.update_index = 2;
+    return r;
+  };
+  Program p[5];
+  p[NRTP_ENGINE_PE].add(step(0)).add(step(8, true));
+  p[NRTP_ENGINE_ACT].add(step(1)).add(step(7));
+  p[NRTP_ENGINE_POOL].add(step(2)).add(step(6));
+  p[NRTP_ENGINE_DVE].add(step(3)).add(step(5));
+  p[NRTP_ENGINE_SP].add(step(4));
+  for (std::uint32_t e = 0; e < 5; ++e)
+    load(p[e].add(mark(static_cast<std::uint8_t>(90 + e))).add(halt()), kProgram + e * 0x8000);
+  for (const std::uint32_t e : {0u, 1u, 2u, 3u}) start(e, kProgram + e * 0x8000);
+  run();
+  EXPECT_EQ(dev().semaphore_read(0, 2), 4u);  // everybody waits for SP
+  start(4, kProgram + 4 * 0x8000);
+  run();
+  EXPECT_EQ(dev().semaphore_read(0, 2), 0u);
+  for (std::uint32_t e = 0; e < 5; ++e) EXPECT_EQ(dev().semaphore_read(0, 90 + e), 1u);
+}
+
+TEST_F(Sequencer, WriteOrderAndSecondWriteAbsent) {
+  // Both writes go to one word: the second one lasts.
+  put<std::uint64_t>(kData, 0x1111111122222222);
+  execute(Program{}.add(write(kData, 0xAAAA, kData, 0xBBBB)).add(halt()));
+  EXPECT_EQ(get<std::uint64_t>(kData), 0x111111110000BBBBu);
+  execute(Program{}.add(write(kData + 4, 7)).add(halt()));
+  EXPECT_EQ(get<std::uint64_t>(kData), 0x000000070000BBBBu);
+}
+
+TEST_F(Sequencer, TensorLoadStepsAndTensorStoreForms) {
+  for (std::uint32_t i = 0; i < 64; ++i) put<std::uint32_t>(kData + 4 * i, 1000 + i);
+  // Elements (i, j) at 4 * (2 i + 10 j) from word 20, the second row backwards.
+  auto in = isa::zero_record<isa::MemRecord>(isa::kOpTensorLoad);
+  in.dtype = isa::kDtUint32;
+  in.count_inner = 3;
+  in.count_outer = 2;
+  in.address = kData + 80;
+  in.step_inner = 2;
+  in.step_outer = -10;
+  for (std::uint8_t k = 0; k < 6; ++k) in.reg[k] = static_cast<std::uint8_t>(10 + k);
+  auto out = isa::zero_record<isa::MemRecord>(isa::kOpTensorStore);
+  out.dtype = isa::kDtUint32;
+  out.count_inner = 6;
+  out.count_outer = 1;
+  out.address = kData + 0x1000;
+  out.step_inner = 1;
+  for (std::uint8_t k = 0; k < 6; ++k) out.reg[k] = static_cast<std::uint8_t>(10 + k);
+  auto now = isa::zero_record<isa::MemRecord>(isa::kOpTensorStore);
+  now.dtype = isa::kDtUint32;
+  now.immediate = 1;
+  now.count_inner = 2;
+  now.count_outer = 4;
+  now.address = kData + 0x2000;
+  now.step_inner = 1;
+  now.step_outer = 0x100;
+  for (std::uint32_t k = 0; k < 8; ++k) now.data[k] = 0xF00 + k;
+  execute(Program{}.add(in).add(out).add(now).add(halt()));
+  const std::uint32_t expected[] = {1020, 1022, 1024, 1010, 1012, 1014};
+  for (std::uint32_t k = 0; k < 6; ++k)
+    EXPECT_EQ(get<std::uint32_t>(kData + 0x1000 + 4 * k), expected[k]) << k;
+  for (std::uint32_t k = 0; k < 8; ++k)
+    EXPECT_EQ(get<std::uint32_t>(kData + 0x2000 + 4 * (k % 2) + 0x400 * (k / 2)), 0xF00 + k) << k;
+}
+
+TEST_F(Sequencer, ArgumentTableRegistersKeepTheirValue) {
+  put<std::uint64_t>(kData, 0x0000000512345678);
+  auto store = isa::zero_record<isa::MemRecord>(isa::kOpTensorStore);
+  store.dtype = isa::kDtUint32;
+  store.count_inner = 2;
+  store.count_outer = 1;
+  store.step_inner = 1;
+  store.address = kData + 8;
+  store.reg[0] = 0x82;
+  store.reg[1] = 0x83;
+  execute(Program{}.add(load_regs(kData, {0x82, 0x83})).add(store).add(halt()));
+  EXPECT_EQ(get<std::uint64_t>(kData + 8), 0x0000000512345678u);
+}
+
+TEST_F(Sequencer, BranchCompareOperations) {
+  struct Case {
+    std::uint8_t op, dtype;
+    std::uint32_t lhs, rhs;
+    bool taken;
+  };
+  const auto f = [](float v) {
+    std::uint32_t u;
+    std::memcpy(&u, &v, 4);
+    return u;
+  };
+  const std::uint32_t minus_one = 0xFFFFFFFF;
+  const Case cases[] = {{1, 9, 4, 5, true},
+                        {1, 9, 5, 5, false},
+                        {2, 9, 5, 5, true},
+                        {2, 9, 6, 5, false},
+                        {3, 9, 5, 5, true},
+                        {3, 9, 4, 5, false},
+                        {4, 9, 4, 5, true},
+                        {4, 9, 5, 5, false},
+                        {5, 9, 5, 5, true},
+                        {5, 9, 4, 5, false},
+                        {6, 9, 6, 5, true},
+                        {6, 9, 5, 5, false},
+                        {1, 8, minus_one, 0, true},
+                        {1, 9, minus_one, 0, false},
+                        {6, 9, minus_one, 0, true},
+                        {6, 8, minus_one, 0, false},
+                        {1, 10, f(-1.5f), f(0.25f), true},
+                        {5, 10, f(-1.5f), f(0.25f), false}};
+  for (const Case& c : cases) {
+    for (const bool register_form : {false, true}) {
+      dev().reset_cores(1);
+      put<std::uint32_t>(kData, c.lhs);
+      put<std::uint32_t>(kData + 4, c.rhs);
+      auto b = branch(c.op, 1, c.rhs, 2);
+      b.dtype = c.dtype;
+      if (register_form) {
+        b.op = static_cast<std::uint8_t>(c.op + 8);
+        b.rhs = 2;
+        b.immediate = 0xBAD;
+      }
+      execute(Program{}.add(load_regs(kData, {1, 2})).add(b).add(mark(70)).add(halt()));
+      EXPECT_EQ(dev().semaphore_read(0, 70), c.taken ? 0u : 1u)
+          << int{c.op} << " dtype " << int{c.dtype} << " " << c.lhs << " " << c.rhs;
+    }
+  }
+}
+
+TEST_F(Sequencer, NegativeBranchLoops) {
+  // Counts semaphore 70 down through memory: three rounds.
+  auto give_up = branch(isa::kBranchEqImm, 1, 3, 2);
+  execute(Program{}
+              .add(mark(70))
+              .add(load_regs(sem(0, 70, NRTP_SEM_READ), {1}))
+              .add(give_up)
+              .add(branch(isa::kBranchAlways, 0, 0, -3))
+              .add(halt()));
+  EXPECT_EQ(dev().semaphore_read(0, 70), 3u);
+  EXPECT_EQ(dev().describe(0), "core 0: all engines stopped");
+}
+
+TEST_F(Sequencer, RegisterPairBranchIsAbsolute) {
+  const std::uint64_t far = 0x1000000000 + kHbm;  // second channel
+  put<std::uint64_t>(kData, far);
+  load(Program{}.add(mark(71)).add(halt()), far);
+  auto b = branch(isa::kBranchAlways, 0, 0, 0);
+  b.target_mode = isa::kTargetRegister;
+  b.target_lo = 4;
+  b.target_hi = 5;
+  execute(Program{}.add(load_regs(kData, {4, 5})).add(b).add(mark(70)).add(halt()));
+  EXPECT_EQ(dev().semaphore_read(0, 71), 1u);
+  EXPECT_EQ(dev().semaphore_read(0, 70), 0u);
+}
+
+TEST_F(Sequencer, ArmedHaltContinuesWithTheNextSlotOnce) {
+  const std::uint64_t ctrl = nx(NRTP_ENGINE_DVE, arch_->ib->nx_start_ctrl);
+  execute(Program{}.add(write(ctrl, 1)).add(halt()).add(mark(70)).add(halt()).add(mark(71)),
+          NRTP_ENGINE_DVE);
+  EXPECT_EQ(dev().semaphore_read(0, 70), 1u);
+  EXPECT_EQ(dev().semaphore_read(0, 71), 0u);
+  EXPECT_EQ(get<std::uint32_t>(ctrl), 0u);
+}
+
+TEST_F(Sequencer, RangeClearIsInclusive) {
+  for (std::uint32_t i = 0; i < 256; ++i) dev().semaphore_set(0, i, 9);
+  auto r = isa::zero_record<isa::RangeClearRecord>(isa::kOpRangeClear);
+  r.mode = 1;
+  r.first = 207;
+  r.last = 255;
+  execute(Program{}.add(r).add(halt()));
+  EXPECT_EQ(dev().semaphore_read(0, 206), 9u);
+  EXPECT_EQ(dev().semaphore_read(0, 207), 0u);
+  EXPECT_EQ(dev().semaphore_read(0, 255), 0u);
+}
+
+TEST_F(Sequencer, RecordsWithoutFunctionalEffectPass) {
+  auto order = isa::zero_record<isa::OrderingRecord>(isa::kOpSetOrderingMode);
+  order.mode = 1;
+  auto drain = isa::zero_record<isa::ControlRecord>(isa::kOpDrain);
+  drain.drain_count = 1;
+  auto act = isa::zero_record<isa::ControlRecord>(isa::kOpActivationTableLoad);
+  act.act_set_index = 2;
+  execute(Program{}.add(order).add(drain).add(act).add(nop()).add(mark(70)).add(halt()),
+          NRTP_ENGINE_ACT);
+  EXPECT_EQ(dev().semaphore_read(0, 70), 1u);
+  EXPECT_EQ(log_lines(), 0u);
+}
+
+TEST_F(Sequencer, RewrittenImageIsExecutedInItsNewForm) {
+  load(Program{}.add(mark(70)).add(halt()));
+  start(NRTP_ENGINE_PE);
+  run();
+  // Through device space.
+  load(Program{}.add(mark(71)));
+  start(NRTP_ENGINE_PE);
+  run();
+  // Through a mapping, one byte: the index of the update.
+  dev().memory_at(kProgram, 64)[7] = 72;
+  start(NRTP_ENGINE_PE);
+  run();
+  for (std::uint32_t s : {70, 71, 72}) EXPECT_EQ(dev().semaphore_read(0, s), 1u) << s;
+}
+
+TEST_F(Sequencer, EngineThatRewritesItsOwnNextSlot) {
+  // Byte 7 of the second slot (update index) becomes 73.
+  auto victim = mark(70);
+  std::uint32_t word;
+  std::memcpy(&word, reinterpret_cast<std::uint8_t*>(&victim) + 4, 4);
+  word = (word & 0x00FFFFFF) | 73u << 24;
+  Program p;
+  p.add(victim).add(write(kProgram + 4, word)).add(branch(0, 0, 0, -2));
+  load(p);
+  start(NRTP_ENGINE_SP);
+  dev().run(5);  // start, victim, write, branch, victim
+  EXPECT_EQ(dev().semaphore_read(0, 70), 1u);
+  EXPECT_EQ(dev().semaphore_read(0, 73), 1u);
+}
+
+TEST_F(Sequencer, EndlessLoopReturnsAtTheBudgetAndDoesNotStarveOthers) {
+  load(Program{}.add(branch(0, 0, 0, 0)));
+  load(Program{}.add(mark(70)).add(halt()), kProgram + 0x8000);
+  start(NRTP_ENGINE_PE);
+  start(NRTP_ENGINE_SP, kProgram + 0x8000);
+  EXPECT_TRUE(dev().run(5000));
+  EXPECT_TRUE(dev().runnable());
+  EXPECT_EQ(dev().semaphore_read(0, 70), 1u);
+  dev().reset_cores(1);
+  EXPECT_FALSE(dev().runnable());
+  EXPECT_FALSE(dev().run(5000));
+}
+
+TEST_F(Sequencer, DescribeNamesEngineSlotModeIndexValueThreshold) {
+  dev().semaphore_set(0, 12, 5);
+  auto waiter = nop();
+  waiter.h.wait_mode = isa::kWaitSemGe;
+  waiter.h.wait_index = 12;
+  waiter.h.value = 16;
+  execute(Program{}.add(nop()).add(waiter), NRTP_ENGINE_POOL);
+  EXPECT_EQ(dev().describe(0),
+            "core 0: POOL at 0x1100040 waits (mode 5) for semaphore 12 >= 16 (value 5)");
+  EXPECT_NE(dev().describe(9).find("2 cores"), std::string::npos);
+}
+
+// --- what is refused
+
+class Refused : public Bench {
+ protected:
+  // The record stops the engine with a message, does nothing and leaves one
+  // error record of type 10 with the opcode.
+  template <typename Record>
+  void expect(const Record& r, const std::string& text, std::uint32_t engine = NRTP_ENGINE_PE) {
+    dev().reset_cores(1);
+    {
+      std::lock_guard lock(log_mutex_);
+      log_.clear();
+    }
+    std::memset(memory_->host().data(), 0, 4096);
+    nq_init(arch_->geometry->error_queue, 0, 4096);
+    execute(Program{}.add(nop()).add(r).add(mark(70)).add(halt()), engine);
+    EXPECT_EQ(dev().semaphore_read(0, 70), 0u) << text;
+    expect_logged({"core 0 PE at 0x1100040", text});
+    EXPECT_NE(dev().describe(0).find("0x1100040 stopped by an error"), std::string::npos);
+    std::uint8_t record[16];
+    std::memcpy(record, memory_->host().data(), 16);
+    EXPECT_EQ(record[3] & 0x80, 0x80);
+    EXPECT_EQ(record[0] | record[1] << 8 | (record[2] & 0xF) << 16, 0x1100040 / 64);
+    EXPECT_EQ(record[4], 10);
+    EXPECT_EQ(record[5], engine);
+    EXPECT_EQ(record[6], r.h.opcode);
+  }
+};
+
+TEST_F(Refused, UnknownAndPseudoOpcodes) {
+  expect(isa::zero_record<isa::ControlRecord>(0x02), "opcode 0x2: not implemented");
+  expect(isa::zero_record<isa::ControlRecord>(0xB8), "opcode 0xb8: not implemented");
+  expect(isa::zero_record<isa::DmaTriggerRecord>(isa::kOpPseudoDmaTrigger), "pseudo-instruction");
+  expect(isa::zero_record<isa::ControlRecord>(isa::kOpPseudoBranchLabel), "pseudo-instruction");
+  expect(isa::zero_record<isa::ControlRecord>(isa::kOpPseudoDmaDirect2d), "pseudo-instruction");
+}
+
+TEST_F(Refused, UnknownModes) {
+  auto r = nop();
+  for (const int mode : {8, 13, 16, 0x80, 0x86, 0x87, 0xFE}) {
+    r = nop();
+    r.h.wait_mode = static_cast<std::uint8_t>(mode);
+    expect(r, "unknown wait mode");
+  }
+  for (const int mode : {0x0B, 0x0F, 0x10, 0x1B, 0x20, 0x80, 0x93}) {
+    r = nop();
+    r.h.update_mode = static_cast<std::uint8_t>(mode);
+    expect(r, "unknown update mode");
+  }
+  r = nop();
+  r.h.wait_mode = 0x85;
+  r.h.value = 64;
+  expect(r, "register 64");
+  r = nop();
+  r.h.update_mode = 0x16;
+  r.h.value = 0x84;
+  expect(r, "register 132");
+  auto es = isa::zero_record<isa::EventSemaphoreRecord>(isa::kOpEventSemaphore);
+  es.wait_mode = 9;
+  expect(es, "unknown wait mode");
+}
+
+TEST_F(Refused, BadFieldsOfControlRecords) {
+  auto w = write(kData, 1);
+  w.size0 = 8;
+  expect(w, "write sizes 8");
+  auto l = load_regs(kData, {1});
+  l.dtype = isa::kDtFloat16;
+  expect(l, "data type 7");
+  l = load_regs(kData, {64});
+  expect(l, "register 64");
+  l = load_regs(kData, {1});
+  l.count_outer = 0;
+  expect(l, "1 x 0 elements");
+  l = load_regs(kData, {1});
+  l.count_inner = 11;
+  l.count_outer = 3;
+  expect(l, "11 x 3 elements");
+  l = load_regs(kData, {1});
+  l.immediate = 1;
+  expect(l, "data mode 1");
+  l = load_regs(kData, {1});
+  l.address |= std::uint64_t{0x40} << 56;
+  expect(l, "address marker 0x40");
+  auto b = branch(7, 0, 0, 1);
+  expect(b, "compare code 7");
+  b = branch(15, 0, 0, 1);
+  expect(b, "compare code 15");
+  b = branch(3, 0, 0, 1);
+  b.dtype = isa::kDtInt64;
+  expect(b, "data type 12");
+  b = branch(0, 0, 0, 1);
+  b.target_mode = 2;
+  expect(b, "target mode 2");
+  auto c = isa::zero_record<isa::RangeClearRecord>(isa::kOpRangeClear);
+  expect(c, "range mode 0");
+  c.mode = 1;
+  c.first = 5;
+  c.last = 4;
+  expect(c, "empty range 5 to 4");
+  expect(isa::zero_record<isa::ControlRecord>(isa::kOpPoolConfig), "POOL only");
+}
+
+TEST_F(Refused, JumpOutOfMemory) {
+  execute(Program{}.add(branch(0, 0, 0, -0x1000000)), NRTP_ENGINE_SP);
+  expect_logged({"core 0 SP at 0x", "program counter"});
+  auto b = branch(0, 0, 0, 1);
+  b.offset = 32;
+  execute(Program{}.add(b), NRTP_ENGINE_ACT);
+  expect_logged({"core 0 ACT at 0x1100020", "program counter"});
+}
+
+TEST_F(Refused, AccessToNothingIsDroppedAndTheEngineGoesOn) {
+  nq_init(arch_->geometry->error_queue, 0, 4096);
+  const std::uint64_t nowhere = 0x0F00000000000;
+  auto l = load_regs(nowhere, {1});
+  put<std::uint32_t>(kData, 55);
+  auto store = isa::zero_record<isa::MemRecord>(isa::kOpTensorStore);
+  store.dtype = isa::kDtUint32;
+  store.count_inner = store.count_outer = 1;
+  store.address = kData + 8;
+  store.reg[0] = 1;
+  put<std::uint32_t>(kData + 8, 99);
+  execute(Program{}
+              .add(load_regs(kData, {1}))
+              .add(write(nowhere, 1))
+              .add(l)
+              .add(store)
+              .add(mark(70))
+              .add(halt()),
+          NRTP_ENGINE_POOL);
+  EXPECT_EQ(dev().semaphore_read(0, 70), 1u);
+  EXPECT_EQ(get<std::uint32_t>(kData + 8), 0u);
+  expect_logged({"core 0 POOL at 0x1100040", "write", "0xf00000000000", "dropped"});
+  expect_logged({"core 0 POOL at 0x1100080", "read", "0xf00000000000"});
+  std::uint8_t record[16];
+  std::memcpy(record, memory_->host().data() + 16, 16);
+  EXPECT_EQ(record[4], 9);
+  EXPECT_EQ(record[5], NRTP_ENGINE_POOL);
+}
+
+}  // namespace
+}  // namespace opennrt::emu::test
