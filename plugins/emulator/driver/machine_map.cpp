@@ -13,7 +13,7 @@ namespace opennrt::emu {
 
 namespace {
 
-constexpr std::uint32_t kRead = 1, kWrite = 2;
+constexpr std::uint32_t kWrite = 2;  // of prot
 
 std::uint64_t number(const void* p) {
   return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(p));
