@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -232,6 +234,9 @@ class FakePort {
     return static_cast<int64_t>(length);
   }
 
+  static uint64_t now_us_(void* ctx) { return self(ctx).now; }
+  static void sleep_us_(void* ctx, uint32_t us) { self(ctx).sleeps.push_back(us); }
+
   static constexpr nrtp_sys_port kTable = {
       .head = {sizeof(nrtp_sys_port), NRTP_MAGIC, NRTP_KIND_PORT, 1, 0, 0, "san=none", 0},
       .name = "fake",
@@ -244,8 +249,8 @@ class FakePort {
       .munmap = munmap_,
       .exists = exists_,
       .read_text = read_text_,
-      .now_us = [](void* ctx) { return self(ctx).now; },
-      .sleep_us = [](void* ctx, uint32_t us) { self(ctx).sleeps.push_back(us); },
+      .now_us = now_us_,
+      .sleep_us = sleep_us_,
   };
 
   int next_fd_ = 100;
