@@ -66,10 +66,10 @@ Loader& Loader::instance() {
   return *loader;
 }
 
-void Loader::configure(std::shared_ptr<const config::Config> config) {
+void Loader::configure(std::shared_ptr<const config::Config> config, const void* code) {
   host_.set_config(config);
   const std::lock_guard lock(mutex_);
-  search_ = search_of(*config);
+  search_ = search_of(*config, code);
   arch_name_ = config->text(config::Key::kPluginsArch);
   if (arch_name_ == "auto") arch_name_.clear();
 }

@@ -34,7 +34,8 @@ class Loader {
   static Loader& instance();
 
   // Search path, disabled names and plugins.arch from now on.
-  void configure(std::shared_ptr<const config::Config> config);
+  // code: an address inside libnrt.so.1 when this loader is not part of it.
+  void configure(std::shared_ptr<const config::Config> config, const void* code = nullptr);
   const nrtp_host* host() const { return host_.table(); }
   Host& host_services() { return host_; }
 

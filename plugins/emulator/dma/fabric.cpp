@@ -13,7 +13,7 @@ constexpr std::uint32_t kRingIdShift = 30;
 
 // A transfer may ring doorbells whose transfers ring more. Real programs need
 // one; beyond this many the rings feed each other without end.
-constexpr std::size_t kMaxDoorbells = 1u << 20;
+constexpr std::size_t kMaxDoorbells = 1u << 16;
 
 void reset_ring(DmaRing& ring) {
   ring.next.store(0, std::memory_order_release);

@@ -7,7 +7,8 @@ namespace opennrt::emu {
 
 namespace {
 
-// Low nibble of an update mode.
+// Low nibble of an update mode. Bit 4 (at completion instead of at operand read)
+// makes no difference to a sequencer that finishes each record at once.
 enum UpdateAction : std::uint32_t {
   kEvtSet = 1,
   kEvtClear = 2,
@@ -20,7 +21,6 @@ enum UpdateAction : std::uint32_t {
   kSemWrite = 9,
   kSemWriteReg = 10
 };
-constexpr std::uint32_t kAtCompletion = 0x10;
 
 const char* comparison(std::uint32_t mode) {
   static constexpr const char* kNames[] = {"", "==", "<", "<=", ">", ">="};
