@@ -24,7 +24,10 @@ std::string error_of(std::string_view text) {
 
 TEST(Json, NestingLimitIsSixtyFour) {
   EXPECT_EQ(error_of(std::string(64, '[') + std::string(64, ']')), "");
-  EXPECT_NE(error_of(std::string(65, '[') + std::string(65, ']')).find("64"), std::string::npos);
+  EXPECT_NE(error_of(std::string(65, '[') + "1" + std::string(65, ']')).find("deeper than 64"),
+            std::string::npos);
+  EXPECT_NE(error_of(std::string(65, '[') + std::string(65, ']')).find("deeper than 64"),
+            std::string::npos);
 }
 
 TEST(Json, SyntaxErrorsAreLocated) {
@@ -102,7 +105,7 @@ TEST(Json, NumbersDoNotFollowTheLocale) {
   std::setlocale(LC_NUMERIC, saved.c_str());
   EXPECT_EQ(*value, 1.5F);
   EXPECT_NE(bad.status().message().find("1.5"), std::string_view::npos);
-  if (!comma) GTEST_SKIP() << "no locale with a decimal comma is installed; checked with " << saved;
+  RecordProperty("decimal_comma_locale", comma ? "yes" : "none installed");
 }
 
 }  // namespace

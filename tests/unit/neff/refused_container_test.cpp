@@ -3,6 +3,7 @@
 // Files whose container is wrong: refused with the exact status and a message
 // that names the fault.
 #include "limits.h"
+#include "neff/members.h"
 
 namespace opennrt::neff {
 namespace {
@@ -54,7 +55,7 @@ std::string zeros_bomb() {
 }
 
 const BadFile kBadFiles[] = {
-    {"Empty", [] { return std::string(); }, NRT_INVALID, {"no buffer"}},
+    {"Empty", [] { return std::string(); }, NRT_INVALID, {"empty (0 bytes)"}},
     {"OneByteShortOfHeader", [] { return std::string(1023, '\1'); }, NRT_INVALID, {"1023", "1024"}},
     {"ZeroHeader", [] { return std::string(4096, '\0'); }, NRT_INVALID, {"header_size", "0"}},
     {"TextFile", [] { return std::string(4096, 'x'); }, NRT_INVALID, {"header_size", "not a NEFF"}},
@@ -166,7 +167,7 @@ const BadFile kBadFiles[] = {
     {"EmptyName",
      [] { return archive({{"./", "x", '0'}, {"./x", "x"}, {"", "y"}}); },
      NRT_INVALID,
-     {"empty name"}},
+     {"damaged"}},
     {"LongName",
      [] {
        NeffBuilder neff;
@@ -215,13 +216,23 @@ TEST_P(BadFileTest, IsRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BadFileTest, ::testing::ValuesIn(kBadFiles),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const ::testing::TestParamInfo<BadFile>& test) {
+                           return std::string(test.param.name);
+                         });
 
 TEST(RefusedContainer, NullBufferOfAnySize) {
   const auto program = load_program(
       std::span<const std::byte>(static_cast<const std::byte*>(nullptr), 0), test_limits());
   ASSERT_FALSE(program.is_ok());
   EXPECT_EQ(program.status().code(), NRT_INVALID);
+  EXPECT_EQ(program.status().message(), "NEFF: no buffer given");
+}
+
+TEST(RefusedContainer, MemberNames) {
+  for (const char* good : {"a", "sg00/a..b", "..a", "a/b./c..", "wei\xc3\x9f"})
+    EXPECT_TRUE(check_member_name(good).is_ok()) << good;
+  for (const char* bad : {"", "/", "..", "../a", "a/..", "a/../b", "a\\b"})
+    EXPECT_EQ(check_member_name(bad).code(), NRT_INVALID) << bad;
 }
 
 TEST(RefusedContainer, HashOnlyWhenAsked) {

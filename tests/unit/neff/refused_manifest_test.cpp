@@ -19,7 +19,7 @@ const Refusal kRefusals[] = {
     without("NoDefinition", "sg00/def.json",
             {"kelf-0.json", "graphs[0].definition", "sg00/def.json"}),
     edit("SyntaxError", "neff.json", "\"arg_nodes\": [1, 0]", "\"arg_nodes\": [1, 0",
-         {"neff.json", "line 8", "arg_nodes"}),
+         {"neff.json", "line 7, column 29", "arg_nodes"}),
     edit("TrailingText", "kelf-0.json", "]}", "]}}", {"kelf-0.json", "line 1", "behind the end"}),
     {"RootIsArray",
      [](NeffBuilder& n) { n.members["neff.json"] = "[]"; },
