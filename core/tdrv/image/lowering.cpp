@@ -69,7 +69,6 @@ class StreamLowering {
         arch_(*plan.inputs->arch),
         env_(env),
         ledger_(ledger),
-        bytes_(bytes),
         out_(bytes),
         patches_(patches),
         at_(*plan.inputs),
@@ -264,7 +263,6 @@ class StreamLowering {
   const nrtp_arch_plugin& arch_;
   const nrtp_ib_env& env_;
   TriggerLedger& ledger_;
-  std::vector<std::uint8_t>& bytes_;
   RecordBuilder out_;
   std::vector<Patch>& patches_;
   QueueAddresses at_;
