@@ -64,6 +64,9 @@ else()
   add_compile_options(${_san} -fno-omit-frame-pointer -g)
   add_link_options(${_san})
 endif()
+if(OPENNRT_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # coverage for the fuzz targets
+endif()
 target_compile_definitions(opennrt_flags INTERFACE
   OPENNRT_VERSION="${PROJECT_VERSION}" OPENNRT_BUILD_SAN="${OPENNRT_BUILD_SAN}")
 

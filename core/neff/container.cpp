@@ -202,13 +202,13 @@ class Unpacker {
         cap_);
   }
 
-  Status library_error(const char* doing) {
+  Status library_error() {
+    const std::string place =
+        last_.empty() ? "at the first member" : "at or behind member " + quote(last_);
     if (archive_errno(reader_.get()) == ENOMEM)
-      return Status::resource("NEFF archive: no memory while {}", doing);
+      return Status::resource("NEFF archive: no memory to read it {}", place);
     const char* text = archive_error_string(reader_.get());
-    return Status::invalid("NEFF archive: damaged while {} {}: {}", doing,
-                           last_.empty() ? "the first member" : "after member " + quote(last_),
-                           text ? text : "unknown error");
+    return Status::invalid("NEFF archive: damaged {}: {}", place, text ? text : "unknown error");
   }
 
   Status read_all() {
@@ -216,15 +216,14 @@ class Unpacker {
     if (!reader_) return Status::resource("NEFF archive: no memory for the archive reader");
     if (archive_read_support_format_tar(reader_.get()) != ARCHIVE_OK ||
         archive_read_open(reader_.get(), &source_, nullptr, read_source, nullptr) != ARCHIVE_OK)
-      return library_error("reading");
+      return library_error();
     while (true) {
       archive_entry* entry = nullptr;
       const int result = archive_read_next_header(reader_.get(), &entry);
       if (result == ARCHIVE_EOF) return Status::ok();
       // A warning means a name that the locale cannot show; its bytes are
       // still right.
-      if (result != ARCHIVE_OK && result != ARCHIVE_WARN)
-        return library_error("reading the member");
+      if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return library_error();
       ONRT_TRY(read_entry(entry));
     }
   }
@@ -269,7 +268,7 @@ class Unpacker {
       la_int64_t offset = 0;
       const int result = archive_read_data_block(reader_.get(), &block, &bytes, &offset);
       if (result == ARCHIVE_EOF) break;
-      if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return library_error("reading content");
+      if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return library_error();
       if (bytes == 0) continue;
       if (static_cast<std::uint64_t>(offset) != filled || bytes > to.size() - filled)
         return Status::invalid("NEFF archive: member {} has a hole at byte {}", quote(name),

@@ -38,14 +38,17 @@ std::string shown(simdjson::dom::element value) {
   return "?";
 }
 
-// Objects of a model file are small or, at the top, unordered and large.
-Status check_no_duplicate_keys(const Json& value) {
-  if (value.is_array()) return value.for_each_element(check_no_duplicate_keys);
-  if (!value.is_object()) return Status::ok();
+// Duplicate keys and depth. The parser does not count an empty innermost level.
+Status check_structure(const Json& value, std::size_t depth) {
+  if (!value.is_array() && !value.is_object()) return Status::ok();
+  if (depth == kMaxJsonDepth) return value.invalid("nested deeper than {} levels", kMaxJsonDepth);
+  if (value.is_array())
+    return value.for_each_element(
+        [&](const Json& child) { return check_structure(child, depth + 1); });
   std::vector<std::string_view> keys;
   ONRT_TRY(value.for_each_member([&](std::string_view key, const Json& child) {
     keys.push_back(key);
-    return check_no_duplicate_keys(child);
+    return check_structure(child, depth + 1);
   }));
   std::sort(keys.begin(), keys.end());
   const auto twice = std::adjacent_find(keys.begin(), keys.end());
@@ -184,7 +187,7 @@ Result<JsonDocument> JsonDocument::parse(std::string_view name, const Member& me
     return Status::invalid("{}: {}", printable(name),
                            locate_error(bytes, simdjson::error_message(error)));
   document.root_ = std::make_unique<Json>(*document.name_, root);
-  ONRT_TRY(check_no_duplicate_keys(*document.root_));
+  ONRT_TRY(check_structure(*document.root_, 0));
   return document;
 }
 

@@ -29,7 +29,8 @@ class WireReader {
     if (rest_.empty()) return false;
     std::uint64_t key = 0;
     if (!varint(key)) return fail();
-    out = {.number = static_cast<std::uint32_t>(key >> 3)};
+    out = {};
+    out.number = static_cast<std::uint32_t>(key >> 3);
     switch (key & 7) {
       case 0:
         return varint(out.value) || fail();

@@ -149,7 +149,8 @@ class MiniCore {
       case 0x30:
         return request_.tables;
       default:
-        return static_cast<std::uint32_t>(address);  // recognisable
+        // Words of the request are recognisable, registers read 0.
+        return address - in_.request_pa < 0x100 ? static_cast<std::uint32_t>(address) : 0;
     }
   }
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "book/driver.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "book/errno_status.h"
+#include "log/log.h"
+#include "plugin/libc_port/libc_port.h"
+
+namespace opennrt::book {
+
+namespace {
+
+constexpr std::uint32_t kMaxDevices = 64;  // the driver's minor numbers
+constexpr char kModuleDirectory[] = "/sys/module/neuron";
+
+bool any_node(const nrtp_sys_port& port, void* ctx) {
+  for (std::uint32_t i = 0; i < kMaxDevices; ++i)
+    if (port.exists(ctx, fmt::format("/dev/neuron{}", i).c_str()) == 1) return true;
+  return false;
+}
+
+// The configuration's short names of the two plugins of this project.
+std::string ndl_plugin_name(const std::string& name) {
+  if (name == "kernel" || name == "auto") return "ndl-kernel";
+  return name == "compat" ? "ndl-compat" : name;
+}
+
+}  // namespace
+
+Driver::~Driver() {
+  detach_ndl();
+  if (port_ctx_ != nullptr || port_ != nullptr) port_->detach(port_ctx_);
+}
+
+void Driver::detach_ndl() {
+  if (ndl_ == nullptr) return;
+  ndl_->device->close_all(ndl_ctx_);
+  ndl_->detach(ndl_ctx_);
+  ndl_ = nullptr;
+}
+
+Status Driver::attach_port(plugin::Loader& loader, const std::string& device) {
+  std::string name = device;
+  if (device == "auto" || device == "kernel") {
+    port_ = plugin::libc_port();
+    if (const int error = port_->attach(loader.host(), &port_ctx_); error != 0) {
+      port_ = nullptr;
+      return errno_status(error, "attaching the kernel port");
+    }
+    if (device == "kernel" || any_node(*port_, port_ctx_)) {
+      kernel_ = true;
+      port_name_ = "kernel";
+      return {};
+    }
+    port_->detach(port_ctx_);
+    port_ = nullptr;
+    port_ctx_ = nullptr;
+    ONRT_LOG(kNrt, kInfo,
+             "no /dev/neuron* node: programs run on the software device (device: emulator)");
+    name = "emulator";
+  }
+  auto port = loader.port(name);
+  if (!port.is_ok())
+    return std::move(port).status().with_context(
+        device == "auto" ? "no /dev/neuron* node, and no software device either"
+                         : fmt::format("device: {}", device));
+  if (const int error = (*port)->attach(loader.host(), &port_ctx_); error != 0)
+    return Status::invalid("device {}: cannot be attached: {}; its log lines tell why", name,
+                           strerror(error < 0 ? -error : EIO));
+  port_ = *port;
+  port_name_ = name;
+  return {};
+}
+
+Status Driver::attach_ndl(plugin::Loader& loader, std::string_view name) {
+  auto table = loader.ndl(name);
+  if (!table.is_ok()) return std::move(table).status();
+  if (const int error = (*table)->attach(loader.host(), port_, port_ctx_, &ndl_ctx_); error != 0)
+    return errno_status(error, fmt::format("attaching {}", name));
+  ndl_ = *table;
+  return {};
+}
+
+// The three reasons why the kernel shows no device.
+Status Driver::no_device() const {
+  if (!kernel_) return Status::invalid("device {} reports no device", port_name_);
+  if (port_->exists(port_ctx_, kModuleDirectory) != 1)
+    return Status::invalid(
+        "the kernel driver is not loaded ({} is missing); load it (modprobe neuron), or set "
+        "device: emulator to run on the software device",
+        kModuleDirectory);
+  return Status::invalid(
+      "the kernel driver is loaded but there is no /dev/neuron* node; pass the nodes into this "
+      "container or check the driver's log, or set device: emulator to run on the software device");
+}
+
+Status Driver::find_devices() {
+  std::int32_t indexes[kMaxDevices];
+  const int n = ndl_->device->available(ndl_ctx_, indexes, kMaxDevices);
+  if (n < 0) return Status::invalid("devices cannot be listed: {}", strerror(-n));
+  return n == 0 ? no_device() : Status();
+}
+
+Status Driver::probe() {
+  const int error = ndl_->probe->probe(ndl_ctx_);
+  if (error == 0) return {};
+  if (error == -EACCES || error == -EPERM)
+    return Status::invalid(
+        "permission denied on the /dev/neuron* nodes; add this user to their group or change "
+        "their mode");
+  return Status::invalid("{} cannot drive this driver: {}; its log line tells why", ndl_->name,
+                         strerror(error < 0 ? -error : EIO));
+}
+
+Result<std::unique_ptr<Driver>> Driver::open(plugin::Loader& loader, const config::Config& config) {
+  std::unique_ptr<Driver> driver(new Driver);
+  ONRT_TRY(driver->attach_port(loader, config.text(config::Key::kDevice)));
+  const std::string& choice = config.text(config::Key::kNdl);
+  ONRT_TRY(driver->attach_ndl(loader, ndl_plugin_name(choice)));
+  ONRT_TRY(driver->find_devices());
+  Status probed = driver->probe();
+  if (!probed && choice == "auto" && loader.exists(plugin::Kind::kNdl, "ndl-compat")) {
+    ONRT_LOG(kNrt, kInfo, "{}; trying ndl-compat", probed.message());
+    driver->detach_ndl();
+    ONRT_TRY(driver->attach_ndl(loader, "ndl-compat"));
+    probed = driver->probe();
+  }
+  if (!probed) return probed;
+  return driver;
+}
+
+}  // namespace opennrt::book

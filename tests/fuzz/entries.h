@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Entries of the fuzz targets. Each returns for every input, without crash,
+// leak, hang or more memory than its limit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace opennrt::fuzz {
+
+// A whole NEFF: header, gzip or tar, and what follows.
+void fuzz_neff_container(const std::uint8_t* data, std::size_t size);
+std::vector<std::string> seeds_neff_container();
+
+// First byte: which member of a valid program; the rest: its new content.
+void fuzz_neff_manifest(const std::uint8_t* data, std::size_t size);
+std::vector<std::string> seeds_neff_manifest();
+
+}  // namespace opennrt::fuzz
