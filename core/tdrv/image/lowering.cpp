@@ -110,9 +110,9 @@ class StreamLowering {
       diag.size = sizeof diag;
       if (arch_.ib->validate_inst(env_.engine, record_.data(), &diag) != NRTP_OK) {
         diag.msg[sizeof diag.msg - 1] = '\0';
-        return Status::invalid("{}: opcode {:#04x} on {}: {}", place(index_), opcode(),
-                               engine_text(env_.engine),
-                               diag.msg[0] != '\0' ? diag.msg : "not an instruction of this arch");
+        return Status::invalid("{}: arch {} refuses opcode {:#04x} on {}{}{}", place(index_),
+                               arch_.name, opcode(), engine_text(env_.engine),
+                               diag.msg[0] != '\0' ? ": " : "", diag.msg);
       }
     }
     if (opcode() == isa::kOpCompareBranch) ONRT_TRY(note_branch());

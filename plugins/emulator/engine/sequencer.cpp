@@ -176,13 +176,14 @@ Outcome Sequencer::fail(std::uint32_t opcode, const std::string& text) {
 }
 
 bool Sequencer::step() {
-  const std::uint8_t* memory =
-      pc_ % isa::kRecordBytes == 0 ? bus_->map().memory(pc_, isa::kRecordBytes) : nullptr;
-  if (!memory) {
+  DecodeCache::Fetched slot{};
+  if (pc_ % isa::kRecordBytes == 0) slot = cache_.fetch(bus_->map(), pc_);
+  if (!slot.decoded) {
     fail(0, "program counter is not a 64-byte slot in memory");
     return false;
   }
-  Decoded& d = cache_.slot(pc_);
+  const std::uint8_t* memory = slot.memory;
+  Decoded& d = *slot.decoded;
   if (!d.handler || std::memcmp(d.raw, memory, isa::kRecordBytes) != 0) {
     std::memcpy(d.raw, memory, isa::kRecordBytes);
     std::string error;
