@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::string_view kManifestSuffix = ".plugin.yaml";
 
-// Directory of the file that holds this code: libnrt.so.1, or a test.
-std::string own_directory() {
+// Directory of the file that holds `code`: libnrt.so.1, or a test.
+std::string directory_of(const void* code) {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&own_directory), &info) == 0 || info.dli_fname == nullptr)
+  if (dladdr(code, &info) == 0 || info.dli_fname == nullptr)
     return {};
   std::error_code error;
   const fs::path file = fs::canonical(info.dli_fname, error);
@@ -79,11 +79,12 @@ std::string_view verdict_name(Verdict verdict) {
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
-Search search_of(const config::Config& config) {
+Search search_of(const config::Config& config, const void* code) {
+  if (code == nullptr) code = reinterpret_cast<const void*>(&search_of);
   Search out;
   for (const std::string& d : config.list(config::Key::kPluginsPath))
     add_unique(out.directories, d);
-  if (const std::string own = own_directory(); !own.empty())
+  if (const std::string own = directory_of(code); !own.empty())
     add_unique(out.directories, own + "/plugins");
   add_unique(out.directories, OPENNRT_INSTALL_PLUGIN_DIR);
   out.disable = config.list(config::Key::kPluginsDisable);

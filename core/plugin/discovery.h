@@ -34,9 +34,9 @@ struct Search {
   std::vector<std::string> disable;  // name globs
 };
 
-// Configured directories, then `plugins/` beside the file this code was loaded
-// from, then the install directory.
-Search search_of(const config::Config& config);
+// Configured directories, then `plugins/` beside the file that holds `code`
+// (NULL: this code, which is libnrt.so.1), then the install directory.
+Search search_of(const config::Config& config, const void* code = nullptr);
 
 // All candidates in search order, by file name inside a directory.
 std::vector<Candidate> discover(const Search& search);

@@ -66,10 +66,10 @@ Loader& Loader::instance() {
   return *loader;
 }
 
-void Loader::configure(std::shared_ptr<const config::Config> config) {
+void Loader::configure(std::shared_ptr<const config::Config> config, const void* code) {
   host_.set_config(config);
   const std::lock_guard lock(mutex_);
-  search_ = search_of(*config);
+  search_ = search_of(*config, code);
   arch_name_ = config->text(config::Key::kPluginsArch);
   if (arch_name_ == "auto") arch_name_.clear();
 }
@@ -224,17 +224,12 @@ bool Loader::exists(Kind kind, std::string_view name) {
   return false;
 }
 
-std::vector<std::string> Loader::known_neff_targets() {
+std::vector<std::string> Loader::arch_names() {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> out;
-  for (const Candidate& c : candidates()) {
-    if (c.verdict != Verdict::kUsable || c.manifest.kind != Kind::kArch) continue;
-    const Opened& opened = open(c.manifest);
-    if (opened.table == nullptr) continue;
-    for (auto target = static_cast<const nrtp_arch_plugin*>(opened.table)->neff_targets;
-         *target != nullptr; ++target)
-      if (std::find(out.begin(), out.end(), *target) == out.end()) out.emplace_back(*target);
-  }
+  for (const Candidate& c : candidates())
+    if (c.verdict == Verdict::kUsable && c.manifest.kind == Kind::kArch)
+      out.push_back(c.manifest.name);
   return out;
 }
 

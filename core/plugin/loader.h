@@ -34,7 +34,8 @@ class Loader {
   static Loader& instance();
 
   // Search path, disabled names and plugins.arch from now on.
-  void configure(std::shared_ptr<const config::Config> config);
+  // code: an address inside libnrt.so.1 when this loader is not part of it.
+  void configure(std::shared_ptr<const config::Config> config, const void* code = nullptr);
   const nrtp_host* host() const { return host_.table(); }
   Host& host_services() { return host_; }
 
@@ -46,8 +47,8 @@ class Loader {
   Result<const nrtp_sys_port*> port(std::string_view name);
   bool exists(Kind kind, std::string_view name);
 
-  // NEFF target names of all arch plugins found, for messages.
-  std::vector<std::string> known_neff_targets();
+  // Names of all arch plugins found, for messages. Opens none of them.
+  std::vector<std::string> arch_names();
 
   // Every candidate with its verdict and reason. Opens all libraries.
   std::vector<Candidate> list_candidates();

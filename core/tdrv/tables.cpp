@@ -2,11 +2,25 @@
 #include "tdrv/tables.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 
 #include "tdrv/pring.h"
 
 namespace opennrt::tdrv {
+namespace {
+
+// The parameter RAM belongs to no program: reciprocals 1/1 .. 1/256 in FP32.
+std::vector<std::byte> parameter_ram() {
+  std::vector<std::byte> bytes(256 * sizeof(float));
+  for (std::size_t i = 0; i < 256; ++i) {
+    const float value = 1.0f / static_cast<float>(i + 1);
+    std::memcpy(bytes.data() + i * sizeof(float), &value, sizeof(float));
+  }
+  return bytes;
+}
+
+}  // namespace
 
 Result<std::vector<TablePart>> dve_tables(const nrtp_arch_plugin& arch,
                                           const neff::Subgraph& subgraph) {
@@ -28,6 +42,10 @@ Result<std::vector<TablePart>> dve_tables(const nrtp_arch_plugin& arch,
       if (std::string_view(defaults[d].name) == slot.name) {
         part.content = {static_cast<const std::byte*>(defaults[d].data), defaults[d].bytes};
       }
+    }
+    if (part.content.empty() && part.name == "param_ram") {
+      part.owned = parameter_ram();
+      part.content = part.owned;
     }
     if (part.content.empty()) {
       return Status::invalid("DVE table '{}': the program brings none and arch {} has no default",

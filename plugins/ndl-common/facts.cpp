@@ -31,18 +31,17 @@ constexpr const char* kFeatureNames[] = {
     "memory categories", "HBM scrub",         "64-bit sizes",       "contiguous scratchpad",
     "zero copy"};
 
-// Bounds are checked: text may come from a foreign file.
+// "2.27.4.0". Parts that are no numbers count as 0, as in "2.27.4.0-dirty" or
+// in the "2.x.6781.0" of development builds; a major and a minor must be there.
 bool parse_version(const char* text, size_t length, nrtp_ndl_version* out) {
   uint32_t* parts[] = {&out->major, &out->minor, &out->patch, &out->maintenance};
   const char* at = text;
   const char* end = text + length;
   for (size_t i = 0; i < 4; ++i) {
     const auto [next, error] = std::from_chars(at, end, *parts[i]);
-    if (error != std::errc{} || next == at) return false;
-    at = next;
-    if (at == end) return i >= 1;   // "2.27" will do, "2" will not
-    if (*at != '.') return i >= 1;  // a suffix, e.g. "2.27.4.0-dirty"
-    ++at;
+    if (error != std::errc{}) return i >= 1 && at != end;
+    if (next == end || *next != '.') return i >= 1;
+    at = next + 1;
   }
   return true;
 }

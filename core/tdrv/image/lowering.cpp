@@ -69,7 +69,6 @@ class StreamLowering {
         arch_(*plan.inputs->arch),
         env_(env),
         ledger_(ledger),
-        bytes_(bytes),
         out_(bytes),
         patches_(patches),
         at_(*plan.inputs),
@@ -111,9 +110,9 @@ class StreamLowering {
       diag.size = sizeof diag;
       if (arch_.ib->validate_inst(env_.engine, record_.data(), &diag) != NRTP_OK) {
         diag.msg[sizeof diag.msg - 1] = '\0';
-        return Status::invalid("{}: opcode {:#04x} on {}: {}", place(index_), opcode(),
-                               engine_text(env_.engine),
-                               diag.msg[0] != '\0' ? diag.msg : "not an instruction of this arch");
+        return Status::invalid("{}: arch {} refuses opcode {:#04x} on {}{}{}", place(index_),
+                               arch_.name, opcode(), engine_text(env_.engine),
+                               diag.msg[0] != '\0' ? ": " : "", diag.msg);
       }
     }
     if (opcode() == isa::kOpCompareBranch) ONRT_TRY(note_branch());
@@ -264,7 +263,6 @@ class StreamLowering {
   const nrtp_arch_plugin& arch_;
   const nrtp_ib_env& env_;
   TriggerLedger& ledger_;
-  std::vector<std::uint8_t>& bytes_;
   RecordBuilder out_;
   std::vector<Patch>& patches_;
   QueueAddresses at_;

@@ -27,7 +27,8 @@ inline float f16_to_f32(std::uint16_t h) {
   // Scaling by 2^112 moves the exponent bias and normalises subnormals.
   const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
   const std::uint32_t finite = std::bit_cast<std::uint32_t>(scaled);
-  const std::uint32_t special = (magnitude << 13) | 0x7F800000;
+  const std::uint32_t quiet = magnitude > 0x7C00 ? 0x400000 : 0;  // as the CPU's own conversion
+  const std::uint32_t special = (magnitude << 13) | 0x7F800000 | quiet;
   return std::bit_cast<float>(sign | (magnitude >= 0x7C00 ? special : finite));
 }
 

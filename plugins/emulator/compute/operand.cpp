@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "compute/half.h"
 #include "compute/numeric.h"
 #include "device/bus.h"
 #include "opennrt/isa/records.h"
@@ -64,6 +65,41 @@ void store(std::uint8_t* partition, Cursor& cursor, const float* in, std::uint64
   }
 }
 
+// Half precision: dense runs through the CPU's conversion.
+void load_half(const std::uint8_t* partition, Cursor& cursor, float* out, std::uint64_t n) {
+  static const HalfToFloat convert = half_to_float();
+  const auto* base = reinterpret_cast<const std::uint16_t*>(partition);
+  while (n != 0) {
+    const Cursor::Run run = cursor.next(n);
+    const std::uint16_t* from = base + run.offset;
+    if (run.step == 1) {
+      convert(from, out, run.count);
+    } else {
+      for (std::uint64_t i = 0; i < run.count; ++i)
+        out[i] = f16_to_f32(from[static_cast<std::int64_t>(i) * run.step]);
+    }
+    out += run.count;
+    n -= run.count;
+  }
+}
+
+void store_half(std::uint8_t* partition, Cursor& cursor, const float* in, std::uint64_t n) {
+  static const FloatToHalf convert = float_to_half();
+  auto* base = reinterpret_cast<std::uint16_t*>(partition);
+  while (n != 0) {
+    const Cursor::Run run = cursor.next(n);
+    std::uint16_t* to = base + run.offset;
+    if (run.step == 1) {
+      convert(in, to, run.count);
+    } else {
+      for (std::uint64_t i = 0; i < run.count; ++i)
+        to[static_cast<std::int64_t>(i) * run.step] = f32_to_f16(in[i]);
+    }
+    in += run.count;
+    n -= run.count;
+  }
+}
+
 struct Type {
   std::uint32_t bytes;
   LoadKernel load;
@@ -92,7 +128,7 @@ Type type_of(std::uint32_t dtype) {
     case isa::kDtBfloat16:
       return {2, load<std::uint16_t, bf16_to_f32>, store<std::uint16_t, f32_to_bf16>};
     case isa::kDtFloat16:
-      return {2, load<std::uint16_t, f16_to_f32>, store<std::uint16_t, f32_to_f16>};
+      return {2, load_half, store_half};
     case isa::kDtFloat32:
       return {4, load<float, widen>, store<float, narrow>};
     default:

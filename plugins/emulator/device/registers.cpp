@@ -95,11 +95,11 @@ bool Silicon::bus_write(std::uint64_t pa, const void* in, std::uint64_t bytes, c
 }
 
 int Silicon::read(std::uint64_t device_pa, void* out, std::uint64_t bytes) {
-  return bus_read(device_pa, out, bytes, Origin{}) ? 0 : -EFAULT;
+  return bytes == 0 || bus_read(device_pa, out, bytes, Origin{}) ? 0 : -EFAULT;
 }
 
 int Silicon::write(std::uint64_t device_pa, const void* in, std::uint64_t bytes) {
-  return bus_write(device_pa, in, bytes, Origin{}) ? 0 : -EFAULT;
+  return bytes == 0 || bus_write(device_pa, in, bytes, Origin{}) ? 0 : -EFAULT;
 }
 
 // --- BAR 0

@@ -13,7 +13,7 @@ constexpr std::uint32_t kRingIdShift = 30;
 
 // A transfer may ring doorbells whose transfers ring more. Real programs need
 // one; beyond this many the rings feed each other without end.
-constexpr std::size_t kMaxDoorbells = 1u << 20;
+constexpr std::size_t kMaxDoorbells = 1u << 16;
 
 void reset_ring(DmaRing& ring) {
   ring.next.store(0, std::memory_order_release);
@@ -89,11 +89,12 @@ bool DmaFabric::register_write(std::uint32_t engine, std::uint32_t queue, std::u
              who);
       return true;
     case NRTP_QREG_SW_CTRL:
+      side.sw_ctrl.store(value, std::memory_order_release);
       if ((value & bus_.map().arch().dma->sw_ctrl_reset) != 0)
         ring({Doorbell::Kind::kReset, static_cast<std::uint8_t>(dir),
               static_cast<std::uint16_t>(queue), engine, 0},
              who);
-      return false;
+      return true;
     case NRTP_QREG_DATA_TAIL_INC: {
       bus_.report(who, ErrorType::kDroppedAccess, static_cast<std::uint16_t>(queue),
                   "wrote the data tail increment of DMA engine " + std::to_string(engine) +
@@ -124,6 +125,9 @@ bool DmaFabric::register_read(std::uint32_t engine, std::uint32_t queue, std::ui
       return true;
     case NRTP_QREG_TAIL:
       *out = pointer(side, side.pending.load(std::memory_order_acquire));
+      return true;
+    case NRTP_QREG_SW_CTRL:
+      *out = side.sw_ctrl.load(std::memory_order_acquire);
       return true;
     case NRTP_QREG_TAIL_INC:
     case NRTP_QREG_DATA_TAIL_INC:

@@ -27,6 +27,7 @@ inline constexpr std::uint32_t kDirRx = 1;
 // queue's lock only; they are atomic because registers show them live.
 struct DmaRing {
   std::atomic<std::uint32_t> base_lo{0}, base_hi{0}, length{0};
+  std::atomic<std::uint32_t> sw_ctrl{0};  // last value written
   std::atomic<std::uint32_t> next{0};     // index of the first descriptor not processed
   std::atomic<std::uint32_t> ring_id{1};  // phase of `next`
   std::atomic<std::uint32_t> pending{0};  // descriptors released and not processed

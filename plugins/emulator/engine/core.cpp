@@ -14,13 +14,17 @@ Core::Core(Bus* bus, std::uint32_t index, std::uint32_t engines)
 std::uint64_t Core::run_engines(std::uint64_t budget) {
   std::uint64_t retired = 0;
   bool progress = true;
+  bool forward = true;
   while (progress && retired < budget && stop_requests_.load(std::memory_order_acquire) == 0) {
     progress = false;
-    for (std::uint32_t e = 0; e < n_engines_ && retired < budget; ++e) {
+    for (std::uint32_t i = 0; i < n_engines_ && retired < budget; ++i) {
+      const std::uint32_t e = forward ? i : n_engines_ - 1 - i;
       const std::uint64_t n = engines_[e].run(std::min(kTurn, budget - retired));
       retired += n;
       progress |= n != 0;
     }
+    // The barriers of real images pass from PE to SP and back.
+    forward = !forward;
   }
   return retired;
 }

@@ -54,11 +54,20 @@ bool decode_record(const AddressMap& map, std::uint32_t core, std::uint32_t engi
 // Records by device address, in pages of 64 slots.
 class DecodeCache {
  public:
-  // Slot of a 64-byte aligned address; never moves until `clear`.
-  Decoded& slot(std::uint64_t address) {
-    const std::uint64_t page = address / kPageBytes;
-    if (page != page_number_ || !page_) open(page);
-    return page_->slots[address % kPageBytes / isa::kRecordBytes];
+  // What stands at a 64-byte aligned address: its bytes in memory (nullptr: not
+  // memory) and its decoded form, which never moves until `clear`.
+  struct Fetched {
+    const std::uint8_t* memory;
+    Decoded* decoded;
+  };
+  Fetched fetch(const AddressMap& map, std::uint64_t address) {
+    const std::uint64_t number = address / kPageBytes;
+    if (!page_ || number != page_->number) {
+      open(map, number);
+      if (!page_) return {nullptr, nullptr};
+    }
+    const std::uint64_t offset = address % kPageBytes;
+    return {page_->memory + offset, &page_->slots[offset / isa::kRecordBytes]};
   }
   void clear() {
     pages_.clear();
@@ -66,24 +75,34 @@ class DecodeCache {
   }
 
  private:
-  static constexpr std::uint64_t kPageBytes = 4096;
+  static constexpr std::uint64_t kPageBytes = 4096;  // memory windows are multiples of it
   // 256 Ki records; images of dead models are forgotten wholesale beyond.
   static constexpr std::size_t kMaxPages = 4096;
   struct Page {
+    std::uint64_t number;
+    const std::uint8_t* memory;
     Decoded slots[kPageBytes / isa::kRecordBytes];
   };
 
-  void open(std::uint64_t page) {
-    if (pages_.size() >= kMaxPages && !pages_.contains(page)) clear();
-    auto& entry = pages_[page];
-    if (!entry) entry = std::make_unique<Page>();
-    page_ = entry.get();
-    page_number_ = page;
+  void open(const AddressMap& map, std::uint64_t number) {
+    page_ = nullptr;
+    const auto it = pages_.find(number);
+    if (it != pages_.end()) {
+      page_ = it->second.get();
+      return;
+    }
+    const std::uint8_t* memory = map.memory(number * kPageBytes, kPageBytes);
+    if (!memory) return;
+    if (pages_.size() >= kMaxPages) pages_.clear();
+    auto page = std::make_unique<Page>();
+    page->number = number;
+    page->memory = memory;
+    page_ = page.get();
+    pages_.emplace(number, std::move(page));
   }
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
   Page* page_ = nullptr;
-  std::uint64_t page_number_ = 0;
 };
 
 }  // namespace opennrt::emu

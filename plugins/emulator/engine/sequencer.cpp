@@ -7,7 +7,8 @@ namespace opennrt::emu {
 
 namespace {
 
-// Low nibble of an update mode.
+// Low nibble of an update mode. Bit 4 (at completion instead of at operand read)
+// makes no difference to a sequencer that finishes each record at once.
 enum UpdateAction : std::uint32_t {
   kEvtSet = 1,
   kEvtClear = 2,
@@ -20,7 +21,6 @@ enum UpdateAction : std::uint32_t {
   kSemWrite = 9,
   kSemWriteReg = 10
 };
-constexpr std::uint32_t kAtCompletion = 0x10;
 
 const char* comparison(std::uint32_t mode) {
   static constexpr const char* kNames[] = {"", "==", "<", "<=", ">", ">="};
@@ -176,13 +176,14 @@ Outcome Sequencer::fail(std::uint32_t opcode, const std::string& text) {
 }
 
 bool Sequencer::step() {
-  const std::uint8_t* memory =
-      pc_ % isa::kRecordBytes == 0 ? bus_->map().memory(pc_, isa::kRecordBytes) : nullptr;
-  if (!memory) {
+  DecodeCache::Fetched slot{};
+  if (pc_ % isa::kRecordBytes == 0) slot = cache_.fetch(bus_->map(), pc_);
+  if (!slot.decoded) {
     fail(0, "program counter is not a 64-byte slot in memory");
     return false;
   }
-  Decoded& d = cache_.slot(pc_);
+  const std::uint8_t* memory = slot.memory;
+  Decoded& d = *slot.decoded;
   if (!d.handler || std::memcmp(d.raw, memory, isa::kRecordBytes) != 0) {
     std::memcpy(d.raw, memory, isa::kRecordBytes);
     std::string error;

@@ -34,13 +34,14 @@ class Bench : public ::testing::Test {
       if (std::string(arch_->products[i].name) == "trn1.2xlarge") product_ = &arch_->products[i];
     const nrtp_arch_geometry& g = *arch_->geometry;
     std::string error;
-    memory_ = DeviceMemory::create({.hbm_channels = g.n_hbm,
-                                    .hbm_channel_bytes = 64 << 20,
-                                    .host_bytes = 16 << 20,
-                                    .cores = product_->cores,
-                                    .sbuf_window_bytes = g.sbuf_window_bytes,
-                                    .psum_window_bytes = g.psum_window_bytes},
-                                   &error);
+    MemoryConfig config{};
+    config.hbm_channels = g.n_hbm;
+    config.hbm_channel_bytes = 64 << 20;
+    config.host_bytes = 16 << 20;
+    config.cores = product_->cores;
+    config.sbuf_window_bytes = g.sbuf_window_bytes;
+    config.psum_window_bytes = g.psum_window_bytes;
+    memory_ = DeviceMemory::create(config, &error);
     EXPECT_TRUE(memory_) << error;
     host_.size = sizeof host_;
     host_.self = this;

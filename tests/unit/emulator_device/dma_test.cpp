@@ -404,7 +404,11 @@ TEST_F(Dma, RingOutsideMemory) {
 }
 
 TEST_F(Dma, TableDestinationsTakeLargeCopies) {
-  const nrtp_table_slot& slot = arch_->tables->dve[3 - 1];
+  const nrtp_arch_tables& tables = *arch_->tables;
+  const nrtp_table_slot& slot =
+      *std::max_element(tables.dve, tables.dve + tables.n_dve,
+                        [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+  ASSERT_GT(slot.bytes, 4096u);
   const std::uint64_t table = address().local_to_device(product_, 0, slot.local);
   pattern(kData, slot.bytes);
   attach(kE, kQ, 64);

@@ -27,6 +27,8 @@ TEST_F(Registers, RangesThatLeaveAWindowAreNotMemory) {
   EXPECT_EQ(dev().memory_at(8, UINT64_MAX), nullptr);
   EXPECT_EQ(dev().memory_at(sem(0, 0, 0), 4), nullptr);
   std::uint64_t x = 0;
+  EXPECT_EQ(dev().read(kData, nullptr, 0), 0);
+  EXPECT_EQ(dev().write(kData, nullptr, 0), 0);
   EXPECT_EQ(dev().read(end - 4, &x, 8), -EFAULT);
   EXPECT_EQ(dev().write(end - 4, &x, 8), -EFAULT);
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The frame of every public function: guard, validate, call, log, return. No
+// exception leaves it.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include "api/session.h"
+#include "api/state.h"
+#include "base/status.h"
+#include "log/log.h"
+
+namespace opennrt::api {
+
+inline void log_failure(const char* name, NRT_STATUS code, std::string_view message) noexcept {
+  if (log::enabled(log::Module::kNrt, log::Level::kError))
+    log::format(log::Module::kNrt, log::Level::kError, name, "{} ({}): {}",
+                nrt_get_status_as_str(code), static_cast<int>(code), message);
+}
+
+inline void log_call(const char* name, const char* what, NRT_STATUS code) noexcept {
+  if (log::enabled(log::Module::kNrt, log::Level::kDebug))
+    log::format(log::Module::kNrt, log::Level::kDebug, name, "{} {}", what, static_cast<int>(code));
+}
+
+// Runs a body that returns Status; a failure becomes one line and a code.
+template <typename Body>
+NRT_STATUS run(const char* name, Body&& body) noexcept {
+  NRT_STATUS code = NRT_FAILURE;
+  try {
+    const Status status = std::forward<Body>(body)();
+    if (status.is_ok()) return NRT_SUCCESS;
+    code = status.code();
+    log_failure(name, code, status.message());
+  } catch (const std::bad_alloc&) {
+    code = NRT_RESOURCE;
+    log_failure(name, code, "out of host memory");
+  } catch (const std::exception& e) {
+    log_failure(name, code, e.what());
+  } catch (...) {
+    log_failure(name, code, "unknown exception");
+  }
+  return code;
+}
+
+// Counts the call in for its lifetime, if the runtime is initialised.
+class Entry {
+ public:
+  Entry() : inside_(enter()) {}
+  ~Entry() {
+    if (inside_) leave();
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  explicit operator bool() const { return inside_; }
+
+ private:
+  const bool inside_;
+};
+
+// Guarded function: the state comes before the arguments.
+template <typename Body>
+NRT_STATUS guarded(const char* name, Body&& body) noexcept {
+  const Entry entry;
+  if (!entry) {
+    const State now = state();
+    log_rejection(name, now);
+    return rejection(now);
+  }
+  log_call(name, "API:IN", NRT_SUCCESS);
+  const NRT_STATUS code = run(name, [&] { return std::forward<Body>(body)(session()); });
+  log_call(name, "API:OUT", code);
+  return code;
+}
+
+// Function without a state check.
+template <typename Body>
+NRT_STATUS unguarded(const char* name, Body&& body) noexcept {
+  log_call(name, "API:IN", NRT_SUCCESS);
+  const NRT_STATUS code = run(name, std::forward<Body>(body));
+  log_call(name, "API:OUT", code);
+  return code;
+}
+
+inline Status require(const void* pointer, const char* argument) {
+  return pointer != nullptr ? Status() : Status::invalid("{} is NULL", argument);
+}
+
+inline std::string_view name_or_unknown(const char* name) {
+  return name != nullptr ? std::string_view(name) : std::string_view("_unknown_");
+}
+
+template <typename T>
+std::uintptr_t handle_of(const T* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+}  // namespace opennrt::api

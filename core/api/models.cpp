@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include <algorithm>
+
+#include "api/entry.h"
+#include "api/exports.h"
+#include "api/model_handle.h"
+#include "api/tensor_info.h"
+
+using namespace opennrt;
+using namespace opennrt::api;
+
+extern "C" {
+
+NRT_STATUS nrt_load(const void* neff_bytes, size_t size, int32_t vnc, int32_t vnc_count,
+                    nrt_model_t** model) {
+  return guarded(__func__, [&](Session& s) -> Status {
+    ONRT_TRY(require(model, "model"));
+    *model = nullptr;
+    ONRT_TRY(require(neff_bytes, "neff_bytes"));
+    if (size == 0) return Status::invalid("size is 0");
+    if (vnc < -1) return Status::invalid("vnc is {}, must be -1 or a logical core", vnc);
+    if (vnc_count != -1 && vnc_count != 1)
+      return Status::invalid("vnc_count is {}, must be -1 or 1", vnc_count);
+    ONRT_ASSIGN(const config::LoadSettings settings,
+                config::load_settings(s.config(), config::process_environment()));
+    ONRT_ASSIGN(const kmgr::ModelId id,
+                s.manager().load({static_cast<const std::byte*>(neff_bytes), size},
+                                 {.logical_core = vnc,
+                                  .exec_timeout_s = settings.exec_timeout_s,
+                                  .validate_hash = settings.validate_hash,
+                                  .allow_legacy = settings.allow_legacy_neff}));
+    *model = handle_of_model(id);
+    return {};
+  });
+}
+
+NRT_STATUS nrt_unload(nrt_model_t* model) {
+  return guarded(__func__, [&](Session& s) -> Status {
+    ONRT_TRY(require(model, "model"));
+    return s.manager().unload(model_of_handle(model));
+  });
+}
+
+NRT_STATUS nrt_get_model_info(const nrt_model_t* model, nrt_model_info_t* info, size_t info_size_in,
+                              size_t* info_size_out) {
+  return guarded(__func__, [&](Session& s) -> Status {
+    ONRT_TRY(require(model, "model"));
+    ONRT_TRY(require(info, "info"));
+    ONRT_TRY(require(info_size_out, "info_size_out"));
+    const auto record = s.manager().find_model(model_of_handle(model));
+    if (!record) return unknown_model(model);
+    const nrt_model_info_t out{.vnc = record->model->logical_core()};
+    *info_size_out = std::min(info_size_in, sizeof out);
+    memcpy(info, &out, *info_size_out);
+    return {};
+  });
+}
+
+NRT_STATUS nrt_get_model_tensor_info(nrt_model_t* model, nrt_tensor_info_array_t** tensor_info) {
+  return guarded(__func__, [&](Session& s) -> Status {
+    ONRT_TRY(require(model, "model"));
+    ONRT_TRY(require(tensor_info, "tensor_info"));
+    const auto record = s.manager().find_model(model_of_handle(model));
+    if (!record) return unknown_model(model);
+    ONRT_ASSIGN(*tensor_info, make_tensor_info(record->program()));
+    return {};
+  });
+}
+
+NRT_STATUS nrt_free_model_tensor_info(nrt_tensor_info_array_t* tensor_info) {
+  return guarded(__func__, [&](Session&) -> Status {
+    free_tensor_info(tensor_info);
+    return {};
+  });
+}
+
+NRT_STATUS nrt_execute(nrt_model_t* model, const nrt_tensor_set_t* input_set,
+                       nrt_tensor_set_t* output_set) {
+  return guarded(__func__, [&](Session& s) -> Status {
+    ONRT_TRY(require(model, "model"));
+    ONRT_TRY(require(input_set, "input_set"));
+    ONRT_TRY(require(output_set, "output_set"));
+    return s.manager().execute(model_of_handle(model), handle_of(input_set), handle_of(output_set));
+  });
+}
+
+NRT_STATUS nrt_execute_repeat(nrt_model_t* model, const nrt_tensor_set_t* input_set,
+                              nrt_tensor_set_t* output_set, int repeat_count) {
+  return guarded(__func__, [&](Session& s) -> Status {
+    ONRT_TRY(require(model, "model"));
+    ONRT_TRY(require(input_set, "input_set"));
+    ONRT_TRY(require(output_set, "output_set"));
+    for (int done = 0; done == 0 || done < repeat_count; ++done)
+      ONRT_TRY(
+          s.manager().execute(model_of_handle(model), handle_of(input_set), handle_of(output_set)));
+    return {};
+  });
+}
+
+}  // extern "C"

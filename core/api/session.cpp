@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/session.h"
+
+#include <string.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "api/entry.h"
+#include "api/state.h"
+#include "api/version.h"
+#include "log/log.h"
+#include "plugin/loader.h"
+
+namespace opennrt::api {
+
+namespace {
+
+constinit std::atomic<Session*> g_session{nullptr};
+
+// Serialises nrt_init, nrt_close and the queries outside INIT. Never taken in a
+// forked child.
+std::mutex& life_mutex() {
+  static std::mutex* const mutex = new std::mutex;
+  return *mutex;
+}
+
+// What was found out about the machine, for later queries and forked children.
+struct Facts {
+  std::atomic<bool> counts{false}, instance{false};
+  std::atomic<std::uint32_t> total{0}, visible{0};
+  nrt_instance_info_t info{};  // written once, before `instance` becomes true
+};
+constinit Facts g_facts;
+
+void remember_instance(const book::Machine& machine) {
+  if (g_facts.instance.load(std::memory_order_acquire)) return;
+  g_facts.info = book::instance_info(machine);
+  g_facts.instance.store(true, std::memory_order_release);
+}
+
+config::Loaded load_config() {
+  return config::load({.environment = config::process_environment()});
+}
+
+// Highest event number in use, plus one; entries of collectives do not count.
+std::uint32_t events_needed(const nrtp_arch_sync& sync) {
+  constexpr std::array kEntries = {NRTP_SYNC_INF_INIT_START,  NRTP_SYNC_INF_INIT_LAST,
+                                   NRTP_SYNC_IOQ_CODE_SWITCH, NRTP_SYNC_ACT_TABLES_LOAD,
+                                   NRTP_SYNC_DVE_TABLES_LOAD, NRTP_SYNC_REQUEST_LOAD};
+  std::uint32_t needed = 0;
+  for (const auto entry : kEntries)
+    if (sync.id[entry] != 0xFF) needed = std::max(needed, sync.id[entry] + 1u);
+  return needed;
+}
+
+neff::LoadLimits load_limits(const book::Machine& machine, std::uint32_t lnc_size) {
+  const nrtp_arch_plugin& arch = *machine.arch;
+  neff::LoadLimits out;
+  for (const char* const* target = arch.neff_targets; *target != nullptr; ++target)
+    out.targets.emplace_back(*target);
+  out.known_targets = plugin::Loader::instance().arch_names();
+  out.running_on = fmt::format("{} ({})", arch.name, machine.product->name);
+  out.lnc_size = lnc_size;
+  out.semaphores = arch.geometry->semaphores;
+  out.events = arch.geometry->events;
+  out.min_runtime_semaphores = arch.sync->id[NRTP_SYNC_RESERVED_SEMAPHORES];
+  out.min_runtime_events = events_needed(*arch.sync);
+  out.sbuf_partition_stride = arch.geometry->sbuf_partition_stride;
+  out.sbuf_partitions = arch.geometry->sbuf_partitions;
+  out.sbuf_reservation_required = arch.caps->flag[NRTP_CAP_SBUF_RESERVATION_REQUIRED] != 0;
+  return out;
+}
+
+std::uint32_t form_of(const std::string& text) {
+  if (text == "2.25") return NRTP_FORM_2_25;
+  if (text == "2.27") return NRTP_FORM_2_27;
+  return text == "2.30" ? NRTP_FORM_2_30 : 0;
+}
+
+// A machine looked at without an initialised runtime.
+struct Glimpse {
+  std::unique_ptr<book::Driver> driver;
+  book::Machine machine;
+  std::shared_ptr<const config::Config> config;
+};
+
+Result<Glimpse> glimpse() {
+  Glimpse out;
+  config::Loaded loaded = load_config();
+  if (!loaded.status) return std::move(loaded.status);
+  out.config = std::move(loaded.config);
+  plugin::Loader& loader = plugin::Loader::instance();
+  loader.configure(out.config);
+  ONRT_ASSIGN(out.driver, book::Driver::open(loader, *out.config));
+  ONRT_ASSIGN(out.machine, book::discover(*out.driver, loader));
+  remember_instance(out.machine);
+  return out;
+}
+
+}  // namespace
+
+Session& session() noexcept { return *g_session.load(std::memory_order_acquire); }
+
+Session::~Session() {
+  // Tensors use device memory, so they go before the devices.
+  kmgr::Tensors::instance().clear();
+}
+
+Result<std::unique_ptr<Session>> Session::start() {
+  std::unique_ptr<Session> out(new Session);
+  config::Loaded loaded = load_config();
+  Status logging = log::configure(config::log_settings(*loaded.config));
+  for (const config::Issue& issue : loaded.issues)
+    if (log::enabled(log::Module::kConfig, issue.level))
+      log::write(log::Module::kConfig, issue.level, "nrt_init", issue.text);
+  if (!loaded.status) return std::move(loaded.status);
+  if (!logging) return logging;
+  out->config_ = std::move(loaded.config);
+  ONRT_LOG(kNrt, kInfo, "{}", kVersionText);
+  for (const std::string& line : out->config_->describe()) ONRT_LOG(kConfig, kInfo, "{}", line);
+  ONRT_TRY(out->open_devices());
+  ONRT_TRY(out->bring_up());
+  out->publish();
+  return out;
+}
+
+Status Session::open_devices() {
+  plugin::Loader& loader = plugin::Loader::instance();
+  loader.configure(config_);
+  ONRT_ASSIGN(driver_, book::Driver::open(loader, *config_));
+  ONRT_ASSIGN(machine_, book::discover(*driver_, loader));
+  ONRT_ASSIGN(const book::CoreRequest request, book::core_request(machine_, *config_));
+  ONRT_ASSIGN(reservation_, book::Reservation::take(*driver_, machine_, request));
+  ONRT_LOG(kNrt, kInfo, "{} device(s) of {} ({}), logical cores {} to {} of {}, {} per core",
+           machine_.devices.size(), machine_.arch->name, machine_.product->name,
+           reservation_->first(), reservation_->first() + visible_cores() - 1, request.total,
+           reservation_->lnc_size());
+  return {};
+}
+
+Status Session::bring_up() {
+  using config::Key;
+  kmgr::StartOptions options;
+  options.bindings = {.host = plugin::Loader::instance().host(),
+                      .ndl = &driver_->ndl(),
+                      .ndl_ctx = driver_->ctx(),
+                      .arch = machine_.arch,
+                      .product = machine_.product,
+                      .platform = machine_.platform};
+  for (const auto& cores : reservation_->logical_cores()) {
+    auto& out = options.bring_up.logical_cores.emplace_back();
+    for (const book::PhysicalCore& core : cores) out.push_back({core.device, core.core});
+  }
+  options.bring_up.lnc_size = reservation_->lnc_size();
+  options.bring_up.form = form_of(config_->text(Key::kExecRuntimeForm));
+  options.bring_up.reset_cores = config_->flag(Key::kCoresResetOnInit);
+  options.bring_up.queue_depth = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(config_->number(Key::kExecXuQueueDepth), 63));
+  options.bring_up.scratchpad_page_bytes = config_->number(Key::kMemoryScratchpadPageMb) << 20;
+  options.limits = load_limits(machine_, reservation_->lnc_size());
+  ONRT_ASSIGN(manager_, kmgr::Manager::start(options));
+  return {};
+}
+
+void Session::publish() const {
+  remember_instance(machine_);
+  g_facts.total = machine_.physical_cores() / reservation_->lnc_size();
+  g_facts.visible = visible_cores();
+  g_facts.counts.store(true, std::memory_order_release);
+}
+
+NRT_STATUS init(const char* name) noexcept {
+  const auto refuse = [name](State now) {
+    log_rejection(name, now);
+    return rejection(now);
+  };
+  if (const State now = state(); now == State::kChild || now == State::kClosed) return refuse(now);
+  return run(name, [name]() -> Status {
+    const std::lock_guard lock(life_mutex());
+    if (state() == State::kInit) {
+      ONRT_LOG(kNrt, kInfo, "already initialised");
+      return {};
+    }
+    ONRT_ASSIGN(auto fresh, Session::start());
+    if (const int error = install_fork_handler(); error != 0)
+      return Status::failure("fork handler: {}", strerror(-error));
+    g_session.store(fresh.release(), std::memory_order_release);
+    set_state(State::kInit);
+    return {};
+  });
+}
+
+void close() noexcept {
+  if (state() != State::kInit) return;
+  run("nrt_close", []() -> Status {
+    const std::lock_guard lock(life_mutex());
+    if (state() != State::kInit) return {};
+    set_state(State::kClosed);
+    wait_until_left();
+    delete g_session.exchange(nullptr, std::memory_order_acq_rel);
+    set_state(State::kStart);
+    return {};
+  });
+}
+
+Status total_cores(std::uint32_t* out) {
+  if (enter()) {
+    *out = g_facts.total;
+    leave();
+    return {};
+  }
+  if (state() == State::kChild) {
+    if (!g_facts.counts) return Status::failure("nothing is known about the cores in this child");
+    *out = g_facts.total;
+    return {};
+  }
+  const std::lock_guard lock(life_mutex());
+  if (state() == State::kInit) {
+    *out = g_facts.total;
+    return {};
+  }
+  ONRT_ASSIGN(const Glimpse found, glimpse());
+  ONRT_ASSIGN(const std::uint32_t lnc, book::lnc_size(found.machine, *found.config));
+  *out = found.machine.physical_cores() / lnc;
+  return {};
+}
+
+Status visible_cores(std::uint32_t* out) {
+  if (enter()) {
+    *out = g_facts.visible;
+    leave();
+    return {};
+  }
+  if (state() == State::kChild) {
+    if (!g_facts.counts) return Status::failure("nothing is known about the cores in this child");
+    *out = g_facts.visible;
+    return {};
+  }
+  const std::lock_guard lock(life_mutex());
+  if (state() == State::kInit) {
+    *out = g_facts.visible;
+    return {};
+  }
+  ONRT_ASSIGN(const Glimpse found, glimpse());
+  ONRT_ASSIGN(const book::CoreRequest request, book::core_request(found.machine, *found.config));
+  *out = request.count;
+  return {};
+}
+
+Status instance_info(nrt_instance_info_t* out) {
+  if (!g_facts.instance.load(std::memory_order_acquire)) {
+    if (state() == State::kChild)
+      return Status::failure("nothing is known about the machine in this child");
+    const std::lock_guard lock(life_mutex());
+    if (!g_facts.instance.load(std::memory_order_acquire)) {
+      ONRT_ASSIGN(const Glimpse found, glimpse());
+    }
+  }
+  *out = g_facts.info;
+  return {};
+}
+
+}  // namespace opennrt::api

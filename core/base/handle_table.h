@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Handles given to callers: opaque pointer-sized values that are never
+// dereferenced. A value carries the kind of object, an index and a generation,
+// so that a stale, foreign or invented handle is found out instead of crashing.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace opennrt {
+
+enum class HandleKind : std::uint32_t { kModel = 1, kTensor = 2, kTensorSet = 3 };
+
+// Threading: find() takes no lock. As the API demands, a handle is not used in
+// one thread while another one removes it; a removed handle is harmless.
+template <typename T, HandleKind kKind>
+class HandleTable {
+ public:
+  using Handle = std::uintptr_t;
+
+  HandleTable() = default;
+  HandleTable(const HandleTable&) = delete;
+  HandleTable& operator=(const HandleTable&) = delete;
+  ~HandleTable() {
+    remove_all();
+    for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
+  }
+
+  // 0 when the table is full. The object then still belongs to the caller.
+  Handle insert(std::unique_ptr<T>& object) {
+    const std::lock_guard lock(mutex_);
+    std::uint32_t index = 0;
+    if (free_.empty()) {
+      if (used_ == kMaxObjects) return 0;
+      index = used_;
+      auto& chunk = chunks_[index / kChunk];
+      if (chunk.load(std::memory_order_relaxed) == nullptr)
+        chunk.store(new Slot[kChunk], std::memory_order_release);
+      ++used_;
+      // So that remove() cannot fail.
+      if (free_.capacity() < used_) free_.reserve(2 * std::size_t{used_});
+    } else {
+      index = free_.back();
+      free_.pop_back();
+    }
+    Slot& slot = at(index);
+    slot.object.store(object.release(), std::memory_order_release);
+    ++live_;
+    return encode(index, slot.generation.load(std::memory_order_relaxed));
+  }
+
+  // nullptr: not a handle of this table, or removed.
+  T* find(Handle handle) const noexcept {
+    const Slot* slot = slot_of(handle);
+    return slot == nullptr ? nullptr : slot->object.load(std::memory_order_acquire);
+  }
+
+  std::unique_ptr<T> remove(Handle handle) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (slot_of(handle) == nullptr) return nullptr;
+    return take(index_of(handle));
+  }
+
+  void remove_all() noexcept {
+    const std::lock_guard lock(mutex_);
+    for (std::uint32_t i = 0; i < used_; ++i)
+      if (at(i).object.load(std::memory_order_relaxed) != nullptr) take(i);
+  }
+
+  std::size_t size() const noexcept { return live_.load(std::memory_order_relaxed); }
+
+ private:
+  // 47 bits, the user part of an address: kind 3, generation 18, index 22, 4 zero.
+  static constexpr unsigned kIndexShift = 4, kGenerationShift = 26, kKindShift = 44;
+  static constexpr std::uint32_t kMaxObjects = 1u << 22;
+  static constexpr std::uint32_t kGenerationMask = (1u << 18) - 1;
+  static constexpr std::uint32_t kChunk = 1024;
+
+  struct Slot {
+    std::atomic<T*> object{nullptr};
+    std::atomic<std::uint32_t> generation{0};
+  };
+
+  static Handle encode(std::uint32_t index, std::uint32_t generation) {
+    return static_cast<Handle>(kKind) << kKindShift |
+           static_cast<Handle>(generation) << kGenerationShift |
+           static_cast<Handle>(index) << kIndexShift;
+  }
+  static std::uint32_t index_of(Handle handle) {
+    return static_cast<std::uint32_t>(handle >> kIndexShift) & (kMaxObjects - 1);
+  }
+  Slot& at(std::uint32_t index) const {
+    return chunks_[index / kChunk].load(std::memory_order_acquire)[index % kChunk];
+  }
+  const Slot* slot_of(Handle handle) const noexcept {
+    if (handle >> kKindShift != static_cast<Handle>(kKind)) return nullptr;
+    const std::uint32_t index = index_of(handle);
+    const Slot* chunk = chunks_[index / kChunk].load(std::memory_order_acquire);
+    if (chunk == nullptr) return nullptr;
+    const Slot& slot = chunk[index % kChunk];
+    if (encode(index, slot.generation.load(std::memory_order_acquire)) != handle) return nullptr;
+    return slot.object.load(std::memory_order_acquire) == nullptr ? nullptr : &slot;
+  }
+  std::unique_ptr<T> take(std::uint32_t index) noexcept {
+    Slot& slot = at(index);
+    slot.generation.store((slot.generation.load(std::memory_order_relaxed) + 1) & kGenerationMask,
+                          std::memory_order_release);
+    free_.push_back(index);
+    --live_;
+    return std::unique_ptr<T>(slot.object.exchange(nullptr, std::memory_order_acq_rel));
+  }
+
+  std::mutex mutex_;  // guards free_ and used_, and every change of a slot
+  std::vector<std::uint32_t> free_;
+  std::uint32_t used_ = 0;
+  std::atomic<std::size_t> live_{0};
+  std::array<std::atomic<Slot*>, kMaxObjects / kChunk> chunks_{};
+};
+
+}  // namespace opennrt

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One execution: from tensor sets to tensors in the model's order, through the
+// unit of its core, and back. Nothing is allocated once a slot has seen a model
+// with as many tensors, and nothing is formatted unless it fails.
+#include <span>
+
+#include "kmgr/manager.h"
+
+namespace opennrt::kmgr {
+
+namespace {
+
+Status bad_input(std::string_view direction, const neff::TensorInfo& info, std::string_view what) {
+  return Status::make(NRT_EXEC_BAD_INPUT, "{} tensor {} ({} bytes): {}", direction, info.name,
+                      info.size, what);
+}
+
+// Both lists are in byte order of the name, so one walk finds all. device[i]
+// stays nullptr where host[i] is a host tensor.
+Status match(const TensorSet& set, const std::vector<neff::TensorInfo>& wanted,
+             std::string_view direction, std::vector<tdrv::Tensor*>& device,
+             std::vector<tdrv::Tensor*>& host, bool* out_any_host) {
+  const Tensors& tensors = Tensors::instance();
+  device.assign(wanted.size(), nullptr);
+  host.assign(wanted.size(), nullptr);
+  auto entry = set.entries().begin();
+  const auto end = set.entries().end();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const neff::TensorInfo& info = wanted[i];
+    int order = -1;
+    while (entry != end && (order = entry->name.compare(info.name)) < 0) ++entry;
+    if (entry == end || order != 0) return bad_input(direction, info, "is missing in the set");
+    tdrv::Tensor* tensor = tensors.find(entry->tensor);
+    if (tensor == nullptr) return bad_input(direction, info, "has been freed");
+    if (!tensor->has_storage()) return bad_input(direction, info, "has no storage");
+    if (tensor->size() < info.size)
+      return bad_input(direction, info, fmt::format("the tensor has {} bytes", tensor->size()));
+    if (tensor->is_device()) {
+      device[i] = tensor;
+    } else {
+      host[i] = tensor;
+      *out_any_host = true;
+    }
+  }
+  return {};
+}
+
+void use_stand_ins(std::span<tdrv::Tensor* const> stand_ins, std::vector<tdrv::Tensor*>& device) {
+  for (std::size_t i = 0; i < device.size(); ++i)
+    if (device[i] == nullptr) device[i] = stand_ins[i];
+}
+
+}  // namespace
+
+Status Manager::execute(ModelId id, TensorSetHandle inputs, TensorSetHandle outputs) {
+  const Models::Reference record = models_.find(id);
+  if (!record) return Status::make(NRT_INVALID_HANDLE, "model {} is not loaded", id);
+  const TensorSet* input_set = Tensors::instance().find_set(inputs);
+  const TensorSet* output_set = Tensors::instance().find_set(outputs);
+  if (input_set == nullptr || output_set == nullptr)
+    return Status::invalid("{} is not a live tensor set",
+                           input_set == nullptr ? "input_set" : "output_set");
+  const neff::Program& program = record->program();
+  if (input_set->entries().size() != program.inputs.size())
+    return Status::invalid("the input set has {} tensors, model {} has {} inputs",
+                           input_set->entries().size(), program.name, program.inputs.size());
+
+  Unit& unit = *units_[record->model->logical_core()];
+  const Unit::Lease slot(unit);
+  bool host_inputs = false, host_outputs = false;
+  ONRT_TRY(
+      match(*input_set, program.inputs, "input", slot->inputs, slot->host_inputs, &host_inputs));
+  ONRT_TRY(match(*output_set, program.outputs, "output", slot->outputs, slot->host_outputs,
+                 &host_outputs));
+  StagingPool::Lease staging;
+  if (host_inputs || host_outputs) {
+    ONRT_ASSIGN(staging, record->staging.take());
+    use_stand_ins(staging->inputs(), slot->inputs);
+    use_stand_ins(staging->outputs(), slot->outputs);
+  }
+  if (host_inputs) ONRT_TRY(staging->copy_in(slot->host_inputs));
+  Status status = unit.run(*slot, *record->model, record->timeout_ms);
+  // With numerical errors the results are there, with NaN or Inf in them.
+  const bool has_results = status.is_ok() || status.code() == NRT_EXEC_COMPLETED_WITH_NUM_ERR;
+  if (host_outputs && has_results) {
+    Status copied = staging->copy_out(slot->host_outputs);
+    if (!copied) return copied;
+  }
+  return status;
+}
+
+}  // namespace opennrt::kmgr

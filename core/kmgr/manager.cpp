@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kmgr/manager.h"
+
+#include <algorithm>
+
+#include "log/log.h"
+
+namespace opennrt::kmgr {
+
+namespace {
+
+// Deepest queue of a core's request ring.
+constexpr std::uint32_t kMaxDepth = 63;
+// The ready program answers at once; this bounds a core that never does.
+constexpr std::uint64_t kStopTimeoutMs = 30'000;
+constexpr std::uint64_t kMaxHostTensorBytes = 4ull << 20;
+constinit std::atomic<std::uint32_t> g_last_device_model{1000};  // runtime logs begin with 1001
+
+}  // namespace
+
+Result<std::unique_ptr<Manager>> Manager::over(std::unique_ptr<tdrv::Tdrv> tdrv,
+                                               std::uint32_t logical_cores,
+                                               std::uint32_t queue_depth) {
+  std::unique_ptr<Manager> out(new Manager(std::move(tdrv)));
+  const std::uint32_t depth = std::clamp(queue_depth, 1u, kMaxDepth);
+  for (std::uint32_t core = 0; core < logical_cores; ++core) {
+    ONRT_ASSIGN(auto unit, Unit::create(*out->tdrv_, core, depth));
+    out->units_.push_back(std::move(unit));
+  }
+  out->usage_.assign(logical_cores, 0);
+  return out;
+}
+
+Manager::~Manager() {
+  for (const ModelId id : models_.ids())
+    if (Status s = unload(id); !s)
+      ONRT_LOG(kKmgr, kWarn, "unloading model {} at close: {}", id, s.message());
+  stuck_.clear();
+  units_.clear();
+  if (tdrv_) tdrv_->tear_down();
+}
+
+Status Manager::check_core(std::int32_t wanted) const {
+  if (wanted >= 0 && static_cast<std::uint32_t>(wanted) < units_.size()) return {};
+  return Status::invalid("could not find VNC id {}: this process has the logical cores 0 to {}",
+                         wanted, units_.size() - 1);
+}
+
+Result<TensorHandle> Manager::allocate_tensor(nrt_tensor_placement_t placement,
+                                              std::int32_t logical_core, std::uint64_t bytes,
+                                              std::string_view name) {
+  if (placement != NRT_TENSOR_PLACEMENT_DEVICE && placement != NRT_TENSOR_PLACEMENT_HOST &&
+      placement != NRT_TENSOR_PLACEMENT_VIRTUAL)
+    return Status::invalid("tensor_placement is {}, must be 0 to 2", static_cast<int>(placement));
+  if (bytes == 0) return Status::invalid("tensor {}: size is 0", name);
+  if (placement == NRT_TENSOR_PLACEMENT_HOST && bytes > kMaxHostTensorBytes)
+    return Status::resource(
+        "tensor {}: {} bytes of host memory, {} are possible; use placement "
+        "DEVICE or VIRTUAL",
+        name, bytes, kMaxHostTensorBytes);
+  if (placement != NRT_TENSOR_PLACEMENT_VIRTUAL || logical_core != -1)
+    ONRT_TRY(check_core(logical_core));
+  ONRT_ASSIGN(auto tensor,
+              tdrv_->allocate_tensor(
+                  placement, static_cast<std::uint32_t>(std::max(logical_core, 0)), bytes, name));
+  return Tensors::instance().add(std::move(tensor));
+}
+
+Result<std::uint32_t> Manager::take_core(std::int32_t wanted) {
+  if (wanted != -1) ONRT_TRY(check_core(wanted));
+  const std::lock_guard lock(usage_mutex_);
+  const auto core = wanted != -1
+                        ? static_cast<std::uint32_t>(wanted)
+                        : static_cast<std::uint32_t>(
+                              std::min_element(usage_.begin(), usage_.end()) - usage_.begin());
+  ++usage_[core];
+  return core;
+}
+
+void Manager::give_core_back(std::uint32_t core) {
+  const std::lock_guard lock(usage_mutex_);
+  --usage_[core];
+}
+
+Result<ModelId> Manager::place(std::shared_ptr<const neff::Program> program,
+                               const LoadOptions& options) {
+  ONRT_ASSIGN(const std::uint32_t core, take_core(options.logical_core));
+  auto model = tdrv_->stage(std::move(program), core, ++g_last_device_model);
+  if (!model.is_ok()) {
+    give_core_back(core);
+    return std::move(model).status();
+  }
+  const ModelId id = Models::next_id();
+  models_.insert(
+      std::make_unique<ModelRecord>(*tdrv_, id, *std::move(model), options.exec_timeout_s * 1000));
+  return id;
+}
+
+Status Manager::unload(ModelId id) {
+  std::unique_ptr<ModelRecord> record = models_.erase(id);
+  if (record == nullptr) return Status::make(NRT_INVALID_HANDLE, "model {} is not loaded", id);
+  const std::shared_ptr<tdrv::Model> model = record->model;
+  record.reset();  // its staging memory goes first
+  const std::uint32_t core = model->logical_core();
+  Unit& unit = *units_[core];
+  give_core_back(core);
+  Status stopped;
+  if (tdrv_->is_current(*model) && !unit.is_fatal()) stopped = unit.stop(kStopTimeoutMs);
+  if (unit.is_fatal() && tdrv_->is_current(*model)) {
+    ONRT_LOG(kKmgr, kWarn,
+             "model {}: logical core {} is in an unknown state, the model's device memory is kept "
+             "until nrt_close",
+             id, core);
+    const std::lock_guard lock(stuck_mutex_);
+    stuck_.push_back(model);
+    return stopped;
+  }
+  Status unstaged = tdrv_->unstage(model);
+  return stopped.is_ok() ? std::move(unstaged) : std::move(stopped);
+}
+
+}  // namespace opennrt::kmgr

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// opennrt plugins: every candidate the loader sees, with its verdict.
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "config/config.h"
+#include "nrt/nrt.h"
+#include "plugin/loader.h"
+
+namespace opennrt::tools {
+
+int plugins_command(const std::vector<std::string>& args) {
+  if (!args.empty()) {
+    std::printf(
+        "usage: opennrt plugins\n"
+        "Lists every plugin manifest found, in search order, with its verdict and reason.\n"
+        "Directories: plugins.path and OPENNRT_PLUGIN_PATH, plugins/ beside the runtime, the\n"
+        "install directory. Every library is opened.\n");
+    return args[0] == "--help" || args[0] == "-h" ? 0 : 2;
+  }
+  config::Loaded loaded = config::load({.environment = config::process_environment()});
+  if (!loaded.status.is_ok())
+    std::fprintf(stderr, "opennrt plugins: %s\n", std::string(loaded.status.message()).c_str());
+  plugin::Loader loader;
+  loader.configure(loaded.config, reinterpret_cast<const void*>(&nrt_init));
+  std::size_t refused = 0;
+  for (const plugin::Candidate& c : loader.list_candidates()) {
+    const plugin::Manifest& m = c.manifest;
+    std::printf("%-9s %-5s %-12s %-8s %s\n", std::string(plugin::verdict_name(c.verdict)).c_str(),
+                std::string(plugin::kind_name(m.kind)).c_str(), m.name.c_str(),
+                m.version.c_str(), m.path.c_str());
+    if (!c.reason.empty()) std::printf("          %s\n", c.reason.c_str());
+    refused += c.verdict == plugin::Verdict::kRefused;
+  }
+  return refused == 0 ? 0 : 1;
+}
+
+}  // namespace opennrt::tools

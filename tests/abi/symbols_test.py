@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What libnrt.so.1 shows to others: exactly the golden names at their version
+nodes, no C++ symbol, no data; SONAME, NODELETE, immediate binding, .symtab."""
+import os
+import re
+import subprocess
+import sys
+
+import yaml
+
+PROBLEMS = []
+
+
+def expect(condition, text):
+    if not condition:
+        PROBLEMS.append(text)
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True,
+                          env={**os.environ, "LC_ALL": "C"}).stdout
+
+
+def main(library, golden_path, bound_now):
+    with open(golden_path, encoding="utf-8") as file:
+        golden = yaml.safe_load(file)
+    wanted = {f"{f['name']}@@{f['node']}" for f in golden["functions"] if f["node"]}
+    wanted_hidden = {f["name"] for f in golden["functions"] if not f["node"]}
+    functions, nodes = set(), set()
+    for line in output("nm", "-D", "--defined-only", library).splitlines():
+        _, kind, name = line.split()
+        if kind == "A":
+            nodes.add(name.split("@")[0])
+        else:
+            expect(kind == "T", f"{name} is exported as {kind}, not as a function")
+            functions.add(name)
+    expect(functions == wanted, f"missing {sorted(wanted - functions)}, "
+                                f"unexpected {sorted(functions - wanted)}")
+    expect(nodes == {"NRT_2.0.0", "NRT_3.0.0"}, f"version nodes are {sorted(nodes)}")
+    for name in wanted_hidden:
+        expect(not any(f.startswith(name + "@") for f in functions), f"{name} is exported")
+    dynamic = output("readelf", "-dW", library)
+    expect("Library soname: [libnrt.so.1]" in dynamic, "SONAME is not libnrt.so.1")
+    expect(re.search(r"FLAGS_1.*NODELETE", dynamic), "NODELETE is missing")
+    if bound_now == "1":
+        expect(re.search(r"FLAGS_1.*NOW", dynamic), "immediate binding is missing")
+    expect("TEXTREL" not in dynamic, "text relocations")
+    needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
+    for name in needed:
+        expect(not re.match(r"lib(protobuf|PocoNet|PocoUtil|archive|fmt|spdlog)", name),
+               f"{name} must not be linked")
+    sections = output("readelf", "-SW", library)
+    expect(" .symtab " in sections, ".symtab was stripped")
+    expect("UNIQUE" not in output("readelf", "--dyn-syms", "-W", library), "unique symbols")
+    link = os.path.join(os.path.dirname(library), "libnrt.so")
+    expect(os.path.realpath(link) == os.path.realpath(library), "libnrt.so is no link to it")
+    print("\n".join(PROBLEMS) or f"{len(functions)} functions as declared")
+    return 1 if PROBLEMS else 0
+
+
+sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A system port behind which there is nothing.
+#include <errno.h>
+
+#include "opennrt/port.h"
+
+namespace {
+
+int attach(const nrtp_host*, void** ctx) {
+  *ctx = nullptr;
+  return 0;
+}
+void detach(void*) {}
+int open_path(void*, const char*, uint32_t) { return -ENOENT; }
+int close_fd(void*, int) { return -EBADF; }
+int64_t ioctl_fd(void*, int, uint32_t, uintptr_t) { return -EBADF; }
+int map_fd(void*, int, uint64_t, uint32_t, uint64_t, void**) { return -EBADF; }
+int unmap(void*, void*, uint64_t) { return -EINVAL; }
+int exists(void*, const char*) { return 0; }
+int64_t read_text(void*, const char*, char*, size_t) { return -ENOENT; }
+uint64_t now_us(void*) { return 0; }
+void sleep_us(void*, uint32_t) {}
+
+const nrtp_sys_port kTable = {{sizeof kTable, NRTP_MAGIC, NRTP_KIND_PORT, NRTP_PORT_ABI_MAJOR, 0, 0,
+                               "san=" OPENNRT_BUILD_SAN ";version=1.0", 0},
+                              "double",
+                              attach,
+                              detach,
+                              open_path,
+                              close_fd,
+                              ioctl_fd,
+                              map_fd,
+                              unmap,
+                              exists,
+                              read_text,
+                              now_us,
+                              sleep_us};
+
+}  // namespace
+
+extern "C" NRTP_EXPORT const nrtp_sys_port* nrtp_port_query(uint32_t host_major, uint32_t) {
+  return host_major == NRTP_PORT_ABI_MAJOR ? &kTable : nullptr;
+}

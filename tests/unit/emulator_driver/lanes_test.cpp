@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opening, lanes, attach, versions.
+#include <set>
+
+#include "driver/request.h"
+#include "harness.h"
+
+namespace opennrt::emu::test {
+namespace {
+
+TEST_F(DriverTest, PathsThatExist) {
+  EXPECT_EQ(machine->exists("/dev/neuron0"), 1);
+  for (const char* path : {"/dev/neuron1", "/dev/neuron", "/dev/neuron00", "/dev/neuron0x",
+                           "/dev/neuron-1", "/dev/null", ""})
+    EXPECT_EQ(machine->exists(path), 0) << path;
+  EXPECT_EQ(process(10).open(2, "/dev/neuron1"), -ENOENT);
+}
+
+TEST_F(DriverTest, DescriptorsAreNoRealOnes) {
+  Process p = process(10);
+  const int fd = p.open();
+  EXPECT_GE(fd, 1 << 20);
+  EXPECT_EQ(p.close(fd), 0);
+  EXPECT_EQ(p.close(fd), -EBADF);
+  EXPECT_EQ(p.close(-1), -EBADF);
+  EXPECT_EQ(p.close(0), -EBADF);
+  abi::DeviceInfo info;
+  EXPECT_EQ(p.call(fd, abi::kDeviceInfo, info), -EBADF);
+}
+
+TEST_F(DriverTest, TooManyDescriptors) {
+  Process p = process(10);
+  std::vector<int> fds;
+  int fd = 0;
+  while ((fd = p.open(1)) >= 0) fds.push_back(fd);
+  EXPECT_EQ(fd, -EMFILE);
+  EXPECT_GE(fds.size(), 1000u);
+  const int device = p.open(2);
+  EXPECT_EQ(device, -EMFILE);
+  p.close(fds.back());
+  EXPECT_GE(p.open(2), 0) << "the failed open must not leave an attach behind";
+}
+
+TEST_F(DriverTest, EveryDeviceRequestIsRefusedOnTheMiscLane) {
+  Process p = process(10);
+  for (std::uint32_t flags : {1u, 3u}) {
+    const int fd = p.open(flags);
+    CheckedMemory memory(getpid());
+    for (const RequestEntry& entry : request_table()) {
+      if (entry.lane == Lane::kMisc) continue;
+      std::vector<std::uint8_t> argument(16384);
+      EXPECT_EQ(p.raw(fd, entry.code, reinterpret_cast<std::uintptr_t>(argument.data()), memory),
+                -EINVAL)
+          << entry.name;
+    }
+  }
+}
+
+TEST_F(DriverTest, UnknownRequestsAreInvalidNotUnsupported) {
+  Process p = process(10);
+  const int fd = p.open();
+  std::vector<std::uint8_t> argument(16384);
+  for (std::uint32_t code : {0u, 0x4E00u, 0x80084E08u, 0x80084EFFu, 0x80084D15u, 0x5401u,
+                             0x80104E66u, 0xC0404E6Cu, 0x80174E6Eu})
+    EXPECT_EQ(p.call(fd, code, argument[0]), -EINVAL) << std::hex << code;
+}
+
+TEST_F(DriverTest, SixteenProcessesAttach) {
+  std::vector<int> fds;
+  for (std::uint32_t pid = 1; pid <= 16; ++pid) {
+    Process p = process(pid);
+    fds.push_back(p.open());
+    ASSERT_GE(fds.back(), 0);
+  }
+  EXPECT_EQ(process(17).open(), -EBUSY);
+  EXPECT_GE(process(17).open(1), 0) << "the misc lane needs no slot";
+  EXPECT_GE(process(3).open(), 0) << "an attached process opens again";
+  EXPECT_EQ(process(5).close(fds[4]), 0);
+  EXPECT_GE(process(17).open(), 0);
+}
+
+// A descriptor inherited over fork does not attach the child.
+TEST_F(DriverTest, GateRefusesUnattachedProcesses) {
+  Process parent = process(10), child = process(11);
+  const int fd = parent.open();
+  std::uint64_t handle = 0;
+  ASSERT_EQ(parent.alloc(fd, 4096, &handle), 0);
+  CheckedMemory memory(getpid());
+  std::set<std::string> gated;
+  for (const RequestEntry& entry : request_table()) {
+    if (entry.gate == Gate::kNone) continue;
+    gated.insert(entry.name);
+    std::vector<std::uint8_t> argument(16384);
+    EXPECT_EQ(child.raw(fd, entry.code, reinterpret_cast<std::uintptr_t>(argument.data()), memory),
+              -EACCES)
+        << entry.name;
+  }
+  EXPECT_EQ(gated.size(), 19u) << "18 requests and DRIVER_INFO_SET";
+  // The driver forgets the newer forms of allocation; the emulator does not.
+  std::uint64_t out = 77;
+  EXPECT_EQ(child.alloc(fd, 4096, &out), -EACCES);
+  EXPECT_EQ(out, 77u);
+  EXPECT_NE(parent.pa(fd, handle), UINT64_MAX);
+}
+
+TEST_F(DriverTest, OldDriversLackNewRequests) {
+  struct Row {
+    std::uint32_t code;
+    const char* first;  // version that has it
+  };
+  const Row rows[] = {{abi::kMemBufZerocopy64, "2.25.4.0"},
+                      {abi::kH2tDmaAllocQueues, "2.25.4.0"},
+                      {abi::kMetricsCtrl, "2.25.4.0"},
+                      {abi::kMemBufZerocopy64Batches, "2.25.4.0"},
+                      {abi::kThrottlingNotifications, "2.26.5.0"},
+                      {abi::kGetVaPlacement, "2.26.5.0"},
+                      {abi::kAvailablePerfProfiles, "2.27.4.0"}};
+  for (const DriverPreset& preset : kDriverPresets) {
+    MachineConfig config = default_config();
+    config.driver = &preset;
+    build(config);
+    Process p = process(10);
+    const int fd = p.open();
+    abi::DeviceDriverInfo info;
+    ASSERT_EQ(p.call(fd, abi::kDriverInfoGet, info), 0);
+    EXPECT_EQ(info.feature_flags1 >> 8 & 1, preset.version >= kDriver2_25 ? 1u : 0u);
+    for (const Row& row : rows) {
+      const RequestEntry* entry = find_request(row.code, Lane::kDevice);
+      ASSERT_NE(entry, nullptr);
+      EXPECT_EQ(machine->at_least(entry->since),
+                preset.version >= find_driver_preset(row.first)->version)
+          << entry->name << " in " << preset.text;
+    }
+    char text[32] = {};
+    EXPECT_GT(machine->read_text("/sys/module/neuron/version", text, sizeof text), 0);
+    EXPECT_EQ(std::string(text), std::string(preset.text) + "\n");
+  }
+}
+
+// Zero copy is announced on this family and refused all the same.
+TEST_F(DriverTest, ZeroCopyBitIsNotSufficient) {
+  Process p = process(10);
+  const int fd = p.open();
+  std::uint64_t handle = 0;
+  ASSERT_EQ(p.alloc(fd, 65536, &handle), 0);
+  std::vector<std::uint8_t> data(16384, 3);
+  abi::MemBufCopy64zc a;
+  a.mem_handle = handle;
+  a.buffer = reinterpret_cast<std::uintptr_t>(data.data());
+  a.size = data.size();
+  a.is_copy_to_device = 1;
+  a.h2t_qid = -1;
+  EXPECT_EQ(p.call(fd, abi::kMemBufZerocopy64, a), -EINVAL);
+  a.size = 4096;
+  a.bar4_wr_threshold = 8192;
+  EXPECT_EQ(p.call(fd, abi::kMemBufZerocopy64, a), 0) << "short writes go through BAR 4";
+  std::vector<std::uint8_t> back(4096);
+  ASSERT_EQ(p.copy(fd, handle, back.data(), back.size(), 0, false), 0);
+  EXPECT_TRUE(std::equal(back.begin(), back.end(), data.begin()));
+}
+
+TEST(DriverFacts, NeighboursListEachOther) {
+  for (auto [name, devices] :
+       {std::pair{"trn1.32xlarge", 16u}, {"inf2.48xlarge", 12u}, {"inf2.24xlarge", 6u}}) {
+    const nrtp_product* p = product(name);
+    ASSERT_NE(p, nullptr) << name;
+    for (std::uint32_t d = 0; d < devices; ++d) {
+      const auto mine = connected_devices(*p, devices, d);
+      EXPECT_FALSE(mine.empty());
+      for (std::uint8_t other : mine) {
+        const auto theirs = connected_devices(*p, devices, other);
+        EXPECT_NE(std::find(theirs.begin(), theirs.end(), d), theirs.end())
+            << name << ": " << d << " and " << int{other};
+      }
+    }
+    EXPECT_TRUE(connected_devices(*p, devices - 1, 0).empty());
+    EXPECT_TRUE(connected_devices(*p, devices, devices).empty());
+  }
+}
+
+TEST(DriverFacts, BadConfigurationsAreRefused) {
+  std::string error;
+  MachineConfig config = default_config();
+  config.devices = 65;
+  EXPECT_EQ(Machine::create(config, &error), nullptr);
+  EXPECT_NE(error.find("emulator.devices"), std::string::npos) << error;
+  config = default_config();
+  config.hbm_bytes = 1 << 20;
+  EXPECT_EQ(Machine::create(config, &error), nullptr);
+  EXPECT_NE(error.find("emulator.hbm_bytes"), std::string::npos) << error;
+  config = default_config();
+  config.host_bytes = 5 * kGiB;
+  EXPECT_EQ(Machine::create(config, &error), nullptr);
+  EXPECT_NE(error.find("emulator.host_bytes"), std::string::npos) << error;
+}
+
+}  // namespace
+}  // namespace opennrt::emu::test

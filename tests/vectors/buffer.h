@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory of a replayed caller: ends at an unmapped page, so that a driver that
+// moves too much is caught, and can be made partly readable on purpose.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace opennrt::replay {
+
+inline constexpr std::uint8_t kCanary = 0xA5;
+
+class Buffer {
+ public:
+  explicit Buffer(std::size_t bytes, std::uint8_t fill = 0);
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  std::uint8_t* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  std::uint64_t address() const;
+  bool untouched() const;  // still all canary
+
+ private:
+  std::uint8_t* mapping_;
+  std::size_t mapped_, bytes_;
+  std::uint8_t* data_;
+};
+
+// Byte i of pattern s.
+inline std::uint8_t pattern(std::uint64_t i, std::uint32_t s) {
+  return static_cast<std::uint8_t>(31 * s + 7 * i + 13 * (i >> 8));
+}
+std::uint32_t crc32(const std::uint8_t* data, std::size_t bytes);
+std::string hex(const std::uint8_t* data, std::size_t bytes);
+std::vector<std::string> split(const std::string& text, char separator);
+
+}  // namespace opennrt::replay
