@@ -103,6 +103,7 @@ Status Driver::no_device() const {
 }
 
 Status Driver::find_devices() {
+  const plugin::CapturedErrors errors;
   std::int32_t indexes[kMaxDevices];
   const plugin::CapturedErrors errors;
   const int n = ndl_->device->available(ndl_ctx_, indexes, kMaxDevices);

@@ -297,7 +297,8 @@ TEST_F(Capi, TensorArguments) {
   EXPECT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_HOST, 0, (4u << 20) + 1, "t", &t),
             NRT_RESOURCE);
   t = reinterpret_cast<nrt_tensor_t*>(0x1234);
-  EXPECT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, SIZE_MAX, "t", &t), NRT_RESOURCE);
+  EXPECT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, size_t{1} << 50, "t", &t),
+            NRT_RESOURCE);
   EXPECT_EQ(t, nullptr);
   EXPECT_EQ(nrt_tensor_allocate_empty("t", nullptr), NRT_INVALID);
   EXPECT_EQ(nrt_tensor_attach_buffer(nullptr, &t, 8), NRT_INVALID);
