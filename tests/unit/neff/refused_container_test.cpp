@@ -48,9 +48,9 @@ std::string tar_only(const std::function<void(std::string&)>& change) {
 }
 
 std::string zeros_bomb() {
-  // 200 MiB of zeros in one member, about 200 KiB stored.
+  // 20 MiB of zeros in one member, about 90 KiB stored.
   NeffBuilder neff;
-  neff.members["zeros"] = std::string(std::size_t{200} << 20, '\0');
+  neff.members["zeros"] = std::string(std::size_t{20} << 20, '\0');
   return neff.build();
 }
 
@@ -189,7 +189,7 @@ const BadFile kBadFiles[] = {
      },
      NRT_INVALID,
      {"\"m65536\"", "65536"}},
-    {"OverTheCap", zeros_bomb, NRT_RESOURCE, {"67108864", "memory limit"}},
+    {"OverTheCap", zeros_bomb, NRT_RESOURCE, {"16777216", "memory limit"}},
     {"MemberLargerThanTar",
      [] {
        return tar_only([](std::string& tar) {
