@@ -1,131 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests and argument structures of the character device
-// (aws-neuron-driver 2.24.7.0 .. 2.27.4.0, LP64 little endian).
+// The driver's side of the interface in ndl-common/requests.h: the same codes,
+// and the argument structures with caller pointers as plain numbers. They are
+// addresses in the caller's memory, which only UserMemory can reach.
 #pragma once
 
 #include <cstdint>
 
+#include "ndl-common/requests.h"
+
 namespace opennrt::emu::abi {
 
 // Request codes.
-inline constexpr std::uint32_t kDeviceReset = 0x00004e01;
-inline constexpr std::uint32_t kDeviceReady = 0x80014e02;
-inline constexpr std::uint32_t kDeviceInfo = 0x80084e03;
-inline constexpr std::uint32_t kDeviceInit = 0x80084e04;
-inline constexpr std::uint32_t kDeviceRelease = 0x00004e05;
-inline constexpr std::uint32_t kDeviceAppPid = 0x80044e06;
-inline constexpr std::uint32_t kDeviceGetAllAppsInfo = 0x80084e07;
-inline constexpr std::uint32_t kBarRead = 0x80084e0b;
-inline constexpr std::uint32_t kBarWrite = 0x40084e0c;
-inline constexpr std::uint32_t kPostMetric = 0x40084e0d;
-inline constexpr std::uint32_t kMemAlloc = 0x80084e15;
-inline constexpr std::uint32_t kMemFree = 0x80084e16;
-inline constexpr std::uint32_t kMemCopy = 0x80084e17;
-inline constexpr std::uint32_t kMemCopy64 = 0x80284e17;
-inline constexpr std::uint32_t kMemBufCopy = 0xc0084e18;
-inline constexpr std::uint32_t kMemBufCopy64 = 0xc0284e18;
-inline constexpr std::uint32_t kMemGetPa = 0x80084e19;
-inline constexpr std::uint32_t kMemGetInfo = 0x80084e1a;
-inline constexpr std::uint32_t kProgramEngine = 0xc0084e1b;
-inline constexpr std::uint32_t kMemset = 0x80084e1c;
-inline constexpr std::uint32_t kMemset64 = 0x80204e1c;
-inline constexpr std::uint32_t kMemGetExtendedInfo = 0x80084e1d;
-inline constexpr std::uint32_t kDmaEngInit = 0x80084e1e;
-inline constexpr std::uint32_t kDmaEngSetState = 0x80084e1f;
-inline constexpr std::uint32_t kDmaEngGetState = 0xc0084e20;
-inline constexpr std::uint32_t kDmaQueueInit = 0x80084e21;
-inline constexpr std::uint32_t kDmaQueueRelease = 0x80084e22;
-inline constexpr std::uint32_t kDmaQueueCopyStart = 0x80084e23;
-inline constexpr std::uint32_t kDmaAckCompleted = 0x80084e24;
-inline constexpr std::uint32_t kDmaQueueGetState = 0xc0084e25;
-inline constexpr std::uint32_t kDmaCopyDescriptors = 0x80084e26;
-inline constexpr std::uint32_t kDmaCopyDescriptors64 = 0x80284e26;
-inline constexpr std::uint32_t kDmaDescriptorCopyout = 0xc0084e27;
-inline constexpr std::uint32_t kDmaQuiesceQueues = 0x80084e28;
-inline constexpr std::uint32_t kSemaphoreIncrement = 0x80084e29;
-inline constexpr std::uint32_t kSemaphoreDecrement = 0x80084e2a;
-inline constexpr std::uint32_t kSemaphoreRead = 0xc0084e2b;
-inline constexpr std::uint32_t kSemaphoreWrite = 0x80084e2c;
-inline constexpr std::uint32_t kEventSet = 0x80084e2d;
-inline constexpr std::uint32_t kEventGet = 0xc0084e2e;
-inline constexpr std::uint32_t kNotificationsInitV1 = 0x80084e33;
-inline constexpr std::uint32_t kNotificationsDestroyV1 = 0x80084e34;
-inline constexpr std::uint32_t kNotificationsInitV2 = 0x80084e35;
-inline constexpr std::uint32_t kNotificationsInitWithReallocV2 = 0x80084e36;
-inline constexpr std::uint32_t kNotificationsQueueInfo = 0x80084e3a;
-inline constexpr std::uint32_t kReadHwCounters = 0x80084e3d;
-inline constexpr std::uint32_t kAcquireNeuronDs = 0x80084e47;
-inline constexpr std::uint32_t kReleaseNeuronDs = 0x80084e48;
-inline constexpr std::uint32_t kCrwlReaderEnter = 0x40084e51;
-inline constexpr std::uint32_t kCrwlReaderExit = 0x40084e52;
-inline constexpr std::uint32_t kCrwlWriterEnter = 0x40084e53;
-inline constexpr std::uint32_t kCrwlWriterDowngrade = 0x40084e54;
-inline constexpr std::uint32_t kCrwlNcRangeMark = 0x40084e55;
-inline constexpr std::uint32_t kCrwlNcRangeMarkExt0 = 0xc0504e55;
-inline constexpr std::uint32_t kCrwlNcRangeUnmark = 0x40084e56;
-inline constexpr std::uint32_t kCrwlNcRangeUnmarkExt0 = 0x40504e56;
-inline constexpr std::uint32_t kCinitSetState = 0x40084e5b;
-inline constexpr std::uint32_t kNcModelStartedCount = 0x40084e5c;
-inline constexpr std::uint32_t kCompatibleVersion = 0x40084e5d;
-inline constexpr std::uint32_t kDeviceBasicInfo = 0x40084e64;
-inline constexpr std::uint32_t kDeviceBdf = 0x80084e65;
-inline constexpr std::uint32_t kMemAllocV2 = 0x80084e66;
-inline constexpr std::uint32_t kMemAllocV2mt = 0x80304e66;
-inline constexpr std::uint32_t kMemAllocV2mt64 = 0x80384e66;
-inline constexpr std::uint32_t kMemAllocV2mt64Pa = 0xc0404e66;
-inline constexpr std::uint32_t kNcReset = 0x80084e67;
-inline constexpr std::uint32_t kNcResetReady = 0x80084e68;
-inline constexpr std::uint32_t kProgramEngineNc = 0xc0084e69;
-inline constexpr std::uint32_t kProgramEngineNc64 = 0xc0284e69;
-inline constexpr std::uint32_t kDeviceResetStatus = 0x80014e6a;
-inline constexpr std::uint32_t kDeviceBdfExt = 0x80084e6a;
-inline constexpr std::uint32_t kDmabufFd = 0x80084e6b;
-inline constexpr std::uint32_t kMemCopyAsync = 0xc0304e6c;
-inline constexpr std::uint32_t kMemCopyAsync64 = 0xc0384e6c;
-inline constexpr std::uint32_t kMemCopyAsyncWait = 0x40184e6d;
-inline constexpr std::uint32_t kDriverInfoGet = 0x80184e6e;
-inline constexpr std::uint32_t kDriverInfoSet = 0x40184e6e;
-inline constexpr std::uint32_t kMemMcGetInfo = 0xc0184e6f;
-inline constexpr std::uint32_t kMemMcGetInfoV2 = 0xc0204e6f;
-inline constexpr std::uint32_t kResourceMmapInfo = 0xc0204e70;
-inline constexpr std::uint32_t kPrintk = 0x40104e71;
-inline constexpr std::uint32_t kHostDeviceId = 0x80044e72;
-inline constexpr std::uint32_t kHostDeviceIdToRidMap = 0xc1044e73;
-inline constexpr std::uint32_t kDumpMemChunks = 0x80084e74;
-inline constexpr std::uint32_t kNcPidStateDump = 0xc0104e75;
-inline constexpr std::uint32_t kHbmScrubStart = 0xc0104e76;
-inline constexpr std::uint32_t kHbmScrubWait = 0xc0084e77;
-inline constexpr std::uint32_t kGetLogicalToPhysicalNcMap = 0xc0104e78;
-inline constexpr std::uint32_t kPodInfo = 0xc1044e79;
-inline constexpr std::uint32_t kPodStatus = 0xc10c4e7a;
-inline constexpr std::uint32_t kPodStatusV2 = 0xc1144e7a;
-inline constexpr std::uint32_t kPodCtrl = 0xc0104e7b;
-inline constexpr std::uint32_t kPodCtrlV2 = 0xc0144e7b;
-inline constexpr std::uint32_t kMemBufZerocopy64V224 = 0xc0284e7c;
-inline constexpr std::uint32_t kMemBufZerocopy64 = 0xc0304e7c;
-inline constexpr std::uint32_t kMemBufZerocopy64Seq = 0xc0404e7c;
-inline constexpr std::uint32_t kH2tDmaAllocQueues = 0xc0144e7d;
-inline constexpr std::uint32_t kH2tDmaFreeQueues = 0xc0084e7e;
-inline constexpr std::uint32_t kPowerProfile = 0x40084e7f;
-inline constexpr std::uint32_t kMetricsCtrl = 0x40044e80;
-inline constexpr std::uint32_t kMemBufZerocopy64Batches = 0xc0204e81;
-inline constexpr std::uint32_t kThrottlingNotifications = 0x40044e82;
-inline constexpr std::uint32_t kGetVaPlacement = 0x40104e83;
-inline constexpr std::uint32_t kGetPerformanceProfile = 0xc0084e84;
-inline constexpr std::uint32_t kDmaQueueInitBatch = 0xb0084e85;
-inline constexpr std::uint32_t kAvailablePerfProfiles = 0xc0244e86;
-inline constexpr std::uint32_t kGetAsyncH2tDmaComplQueues = 0xc1084e87;
-inline constexpr std::uint32_t kHostMemPin = 0xc0184e88;
-inline constexpr std::uint32_t kHostMemUnpin = 0x40084e89;
-inline constexpr std::uint32_t kDmabufFdV2 = 0x80084e8a;
+inline constexpr std::uint32_t kDeviceReset = ndl::kDeviceReset;
+inline constexpr std::uint32_t kDeviceReady = ndl::kDeviceReady;
+inline constexpr std::uint32_t kDeviceInfo = ndl::kDeviceInfo;
+inline constexpr std::uint32_t kDeviceInit = ndl::kDeviceInit;
+inline constexpr std::uint32_t kDeviceRelease = ndl::kDeviceRelease;
+inline constexpr std::uint32_t kDeviceAppPid = ndl::kDeviceAppPid;
+inline constexpr std::uint32_t kDeviceGetAllAppsInfo = ndl::kAppsInfo;
+inline constexpr std::uint32_t kBarRead = ndl::kBarRead;
+inline constexpr std::uint32_t kBarWrite = ndl::kBarWrite;
+inline constexpr std::uint32_t kPostMetric = ndl::kPostMetric;
+inline constexpr std::uint32_t kMemAlloc = ndl::kMemAllocV1;
+inline constexpr std::uint32_t kMemFree = ndl::kMemFree;
+inline constexpr std::uint32_t kMemCopy = ndl::kMemCopy32;
+inline constexpr std::uint32_t kMemCopy64 = ndl::kMemCopy;
+inline constexpr std::uint32_t kMemBufCopy = ndl::kBufCopy32;
+inline constexpr std::uint32_t kMemBufCopy64 = ndl::kBufCopy;
+inline constexpr std::uint32_t kMemGetPa = ndl::kMemGetPa;
+inline constexpr std::uint32_t kMemGetInfo = ndl::kMemGetInfo;
+inline constexpr std::uint32_t kProgramEngine = ndl::kProgramEngineV1;
+inline constexpr std::uint32_t kMemset = ndl::kMemSet32;
+inline constexpr std::uint32_t kMemset64 = ndl::kMemSet;
+inline constexpr std::uint32_t kMemGetExtendedInfo = ndl::kMemGetExtendedInfo;
+inline constexpr std::uint32_t kDmaEngInit = ndl::kDmaEngineInit;
+inline constexpr std::uint32_t kDmaEngSetState = ndl::kDmaEngineSet;
+inline constexpr std::uint32_t kDmaEngGetState = ndl::kDmaEngineGet;
+inline constexpr std::uint32_t kDmaQueueInit = ndl::kDmaQueueInit;
+inline constexpr std::uint32_t kDmaQueueRelease = ndl::kDmaQueueRelease;
+inline constexpr std::uint32_t kDmaQueueCopyStart = ndl::kDmaStart;
+inline constexpr std::uint32_t kDmaAckCompleted = ndl::kDmaAck;
+inline constexpr std::uint32_t kDmaQueueGetState = ndl::kDmaQueueGet;
+inline constexpr std::uint32_t kDmaCopyDescriptors = ndl::kDescWrite32;
+inline constexpr std::uint32_t kDmaCopyDescriptors64 = ndl::kDescWrite;
+inline constexpr std::uint32_t kDmaDescriptorCopyout = ndl::kDescRead;
+inline constexpr std::uint32_t kDmaQuiesceQueues = ndl::kDmaQuiesce;
+inline constexpr std::uint32_t kSemaphoreIncrement = ndl::kSemaphoreIncrement;
+inline constexpr std::uint32_t kSemaphoreDecrement = ndl::kSemaphoreDecrement;
+inline constexpr std::uint32_t kSemaphoreRead = ndl::kSemaphoreRead;
+inline constexpr std::uint32_t kSemaphoreWrite = ndl::kSemaphoreWrite;
+inline constexpr std::uint32_t kEventSet = ndl::kEventSet;
+inline constexpr std::uint32_t kEventGet = ndl::kEventGet;
+inline constexpr std::uint32_t kNotificationsInitV1 = ndl::kNqInitV1;
+inline constexpr std::uint32_t kNotificationsDestroyV1 = ndl::kNqDestroyV1;
+inline constexpr std::uint32_t kNotificationsInitV2 = ndl::kNqInitV2;
+inline constexpr std::uint32_t kNotificationsInitWithReallocV2 = ndl::kNqInit;
+inline constexpr std::uint32_t kNotificationsQueueInfo = ndl::kNqInfo;
+inline constexpr std::uint32_t kReadHwCounters = ndl::kHwCounters;
+inline constexpr std::uint32_t kAcquireNeuronDs = ndl::kDataStoreAcquire;
+inline constexpr std::uint32_t kReleaseNeuronDs = ndl::kDataStoreRelease;
+inline constexpr std::uint32_t kCrwlReaderEnter = ndl::kCoreReaderEnter;
+inline constexpr std::uint32_t kCrwlReaderExit = ndl::kCoreReaderExit;
+inline constexpr std::uint32_t kCrwlWriterEnter = ndl::kCoreWriterEnter;
+inline constexpr std::uint32_t kCrwlWriterDowngrade = ndl::kCoreWriterDowngrade;
+inline constexpr std::uint32_t kCrwlNcRangeMark = ndl::kCoreRangeMark64;
+inline constexpr std::uint32_t kCrwlNcRangeMarkExt0 = ndl::kCoreRangeMark;
+inline constexpr std::uint32_t kCrwlNcRangeUnmark = ndl::kCoreRangeUnmark64;
+inline constexpr std::uint32_t kCrwlNcRangeUnmarkExt0 = ndl::kCoreRangeUnmark;
+inline constexpr std::uint32_t kCinitSetState = ndl::kCoreInitState;
+inline constexpr std::uint32_t kNcModelStartedCount = ndl::kStartedCount;
+inline constexpr std::uint32_t kCompatibleVersion = ndl::kCompatWindow;
+inline constexpr std::uint32_t kDeviceBasicInfo = ndl::kBoardInfo;
+inline constexpr std::uint32_t kDeviceBdf = ndl::kBdf;
+inline constexpr std::uint32_t kMemAllocV2 = ndl::kMemAllocV2;
+inline constexpr std::uint32_t kMemAllocV2mt = ndl::kMemAllocV2Mt;
+inline constexpr std::uint32_t kMemAllocV2mt64 = ndl::kMemAllocV2Mt64;
+inline constexpr std::uint32_t kNcReset = ndl::kCoreReset;
+inline constexpr std::uint32_t kNcResetReady = ndl::kCoreReady;
+inline constexpr std::uint32_t kProgramEngineNc = ndl::kProgramEngine32;
+inline constexpr std::uint32_t kProgramEngineNc64 = ndl::kProgramEngine;
+inline constexpr std::uint32_t kDeviceResetStatus = ndl::kDeviceResetStatus;
+inline constexpr std::uint32_t kDeviceBdfExt = ndl::kBdfExt;
+inline constexpr std::uint32_t kDmabufFd = ndl::kDmabuf;
+inline constexpr std::uint32_t kMemCopyAsync = ndl::kMemCopyAsync32;
+inline constexpr std::uint32_t kMemCopyAsync64 = ndl::kMemCopyAsync;
+inline constexpr std::uint32_t kMemCopyAsyncWait = ndl::kMemCopyWait;
+inline constexpr std::uint32_t kDriverInfoGet = ndl::kDriverInfo;
+inline constexpr std::uint32_t kDriverInfoSet =
+    ndl::make_request(ndl::kDirWrite, 110, sizeof(ndl::ndl_driver_info));
+inline constexpr std::uint32_t kMemMcGetInfo = ndl::kChunkInfoV1;
+inline constexpr std::uint32_t kMemMcGetInfoV2 = ndl::kChunkInfo;
+inline constexpr std::uint32_t kResourceMmapInfo = ndl::kResourceInfo;
+inline constexpr std::uint32_t kPrintk = ndl::kPrintk;
+inline constexpr std::uint32_t kHostDeviceId = ndl::kHostDeviceId;
+inline constexpr std::uint32_t kHostDeviceIdToRidMap = ndl::kRidMap;
+inline constexpr std::uint32_t kDumpMemChunks = ndl::kMemDump;
+inline constexpr std::uint32_t kNcPidStateDump = ndl::kPidDump;
+inline constexpr std::uint32_t kHbmScrubStart = ndl::kScrubStart;
+inline constexpr std::uint32_t kHbmScrubWait = ndl::kScrubWait;
+inline constexpr std::uint32_t kGetLogicalToPhysicalNcMap = ndl::kCoreMap;
+inline constexpr std::uint32_t kPodInfo = ndl::kPodInfo;
+inline constexpr std::uint32_t kPodStatus = ndl::kPodStatusV1;
+inline constexpr std::uint32_t kPodStatusV2 = ndl::kPodStatus;
+inline constexpr std::uint32_t kPodCtrl = ndl::kPodCtrlV1;
+inline constexpr std::uint32_t kPodCtrlV2 = ndl::kPodCtrl;
+inline constexpr std::uint32_t kMemBufZerocopy64 = ndl::kBufZerocopy;
+inline constexpr std::uint32_t kH2tDmaAllocQueues = ndl::kH2tAlloc;
+inline constexpr std::uint32_t kH2tDmaFreeQueues = ndl::kH2tFree;
+inline constexpr std::uint32_t kPowerProfile = ndl::kPerfProfileSet;
+inline constexpr std::uint32_t kMetricsCtrl = ndl::kMetricsCtrl;
+inline constexpr std::uint32_t kMemBufZerocopy64Batches = ndl::kZerocopyBatches;
+inline constexpr std::uint32_t kThrottlingNotifications = ndl::kThrottling;
+inline constexpr std::uint32_t kGetVaPlacement = ndl::kVaPlacement;
+inline constexpr std::uint32_t kGetPerformanceProfile = ndl::kPerfProfileGet;
+inline constexpr std::uint32_t kDmaQueueInitBatch = ndl::kDmaQueueInitBatch;
+inline constexpr std::uint32_t kAvailablePerfProfiles = ndl::kPerfProfileList;
+inline constexpr std::uint32_t kGetAsyncH2tDmaComplQueues = ndl::kCompletionQueues;
 
 struct AvailablePerfProfiles {
   std::uint16_t requested_feature = 0;
   std::uint8_t num_profiles = 0;
   std::uint8_t bitmap[32] = {};
 };
-static_assert(sizeof(AvailablePerfProfiles) == 36);
 
 struct BarRw {
   std::uint32_t bar = 0;
@@ -133,14 +130,12 @@ struct BarRw {
   std::uint64_t data = 0;
   std::uint32_t count = 0;
 };
-static_assert(sizeof(BarRw) == 32);
 
 struct CinitSet {
   std::uint32_t nc_id = 0;
   std::uint32_t state = 0;
   std::uint32_t new_state = 0;
 };
-static_assert(sizeof(CinitSet) == 12);
 
 struct CompatibleVersion {
   std::uint32_t max = 0;
@@ -157,7 +152,6 @@ struct Crwl {
   std::uint32_t nc_id = 0;
   Uuid uuid;
 };
-static_assert(sizeof(Crwl) == 36);
 
 struct CrwlNcMap {
   std::uint32_t nc_count = 0;
@@ -166,7 +160,6 @@ struct CrwlNcMap {
   std::uint32_t max_nc_available = 0;
   std::uint64_t bitmap = 0;
 };
-static_assert(sizeof(CrwlNcMap) == 24);
 
 struct CrwlNcMapExt {
   std::uint32_t nc_count = 0;
@@ -175,7 +168,6 @@ struct CrwlNcMapExt {
   std::uint32_t max_nc_available = 0;
   std::uint64_t bitmap[8] = {};
 };
-static_assert(sizeof(CrwlNcMapExt) == 80);
 
 struct DeviceBasicInfo {
   std::uint32_t architecture = 0;
@@ -197,7 +189,6 @@ struct DeviceBdfExt {
   std::uint8_t slot = 0;
   std::uint8_t func = 0;
 };
-static_assert(sizeof(DeviceBdfExt) == 16);
 
 struct DeviceDriverInfo {
   std::uint32_t architecture = 0;
@@ -206,7 +197,6 @@ struct DeviceDriverInfo {
   std::uint32_t size = 0;
   std::uint64_t feature_flags1 = 0;
 };
-static_assert(sizeof(DeviceDriverInfo) == 24);
 
 struct DeviceInfo {
   std::uint32_t architecture = 0;
@@ -216,31 +206,22 @@ struct DeviceInfo {
   std::uint64_t bar_address[2] = {};
   std::uint64_t bar_size[2] = {};
 };
-static_assert(sizeof(DeviceInfo) == 80);
-
-struct DeviceInit {
-  std::uint32_t mem_regions = 0;
-};
-static_assert(sizeof(DeviceInit) == 4);
 
 struct DeviceReady {
   std::uint32_t request_id = 0;
   std::int32_t result = 0;
 };
-static_assert(sizeof(DeviceReady) == 8);
 
 struct DeviceReset {
   std::uint32_t nc_map = 0;
   std::uint32_t request_id = 0;
 };
-static_assert(sizeof(DeviceReset) == 8);
 
 struct DmaAckCompleted {
   std::uint32_t eng_id = 0;
   std::uint32_t qid = 0;
   std::uint32_t count = 0;
 };
-static_assert(sizeof(DmaAckCompleted) == 12);
 
 struct DmaCopyDescriptors {
   std::uint64_t mem_handle = 0;
@@ -249,7 +230,6 @@ struct DmaCopyDescriptors {
   std::uint32_t offset = 0;
   std::uint32_t queue_type = 0;
 };
-static_assert(sizeof(DmaCopyDescriptors) == 32);
 
 struct DmaCopyDescriptors64 {
   std::uint64_t mem_handle = 0;
@@ -258,7 +238,6 @@ struct DmaCopyDescriptors64 {
   std::uint64_t offset = 0;
   std::uint32_t queue_type = 0;
 };
-static_assert(sizeof(DmaCopyDescriptors64) == 40);
 
 struct DmaDescriptorCopyout {
   std::uint32_t eng_id = 0;
@@ -268,24 +247,16 @@ struct DmaDescriptorCopyout {
   std::uint32_t count = 0;
   std::uint64_t buffer = 0;
 };
-static_assert(sizeof(DmaDescriptorCopyout) == 32);
 
 struct DmaEngGetState {
   std::uint32_t eng_id = 0;
   std::uint64_t state = 0;
 };
-static_assert(sizeof(DmaEngGetState) == 16);
-
-struct DmaEngInit {
-  std::uint32_t eng_id = 0;
-};
-static_assert(sizeof(DmaEngInit) == 4);
 
 struct DmaEngSetState {
   std::uint32_t eng_id = 0;
   std::uint32_t state = 0;
 };
-static_assert(sizeof(DmaEngSetState) == 8);
 
 struct DmaQueueCopyStart {
   std::uint32_t eng_id = 0;
@@ -293,7 +264,6 @@ struct DmaQueueCopyStart {
   std::uint32_t tx_desc_count = 0;
   std::uint32_t rx_desc_count = 0;
 };
-static_assert(sizeof(DmaQueueCopyStart) == 16);
 
 struct DmaQueueGetState {
   std::uint32_t eng_id = 0;
@@ -301,7 +271,6 @@ struct DmaQueueGetState {
   std::uint64_t tx = 0;
   std::uint64_t rx = 0;
 };
-static_assert(sizeof(DmaQueueGetState) == 24);
 
 struct DmaQueueInit {
   std::uint32_t eng_id = 0;
@@ -313,33 +282,22 @@ struct DmaQueueInit {
   std::uint64_t rxc_handle = 0;
   std::uint32_t axi_port = 0;
 };
-static_assert(sizeof(DmaQueueInit) == 48);
 
 struct DmaQueueInitBatch {
   std::uint32_t count = 0;
   DmaQueueInit entries[256] = {};
 };
-static_assert(sizeof(DmaQueueInitBatch) == 12296);
 
 struct DmaQueueRelease {
   std::uint32_t eng_id = 0;
   std::uint32_t qid = 0;
 };
-static_assert(sizeof(DmaQueueRelease) == 8);
-
-struct DmaQuiesceQueues {
-  std::uint32_t nc_id = 0;
-  std::uint32_t engine_count = 0;
-  std::uint32_t queue_mask[64] = {};
-};
-static_assert(sizeof(DmaQuiesceQueues) == 264);
 
 struct DmabufFd {
   std::uint64_t va = 0;
   std::uint64_t size = 0;
   std::uint64_t fd = 0;
 };
-static_assert(sizeof(DmabufFd) == 24);
 
 struct DumpMemChunks {
   std::uint32_t hbm_index = 0;
@@ -347,14 +305,12 @@ struct DumpMemChunks {
   std::uint32_t num_entries_out = 0;
   std::uint64_t data = 0;
 };
-static_assert(sizeof(DumpMemChunks) == 24);
 
 struct Event {
   std::uint32_t nc_id = 0;
   std::uint32_t event_index = 0;
   std::uint32_t value = 0;
 };
-static_assert(sizeof(Event) == 12);
 
 struct AppInfo {
   std::int32_t pid = 0;
@@ -363,7 +319,6 @@ struct AppInfo {
   std::uint64_t host_mem_size = 0;
   std::uint64_t device_mem_size = 0;
 };
-static_assert(sizeof(AppInfo) == 152);
 
 struct GetAppsInfo {
   std::uint16_t apps_info_flags = 0;
@@ -371,7 +326,6 @@ struct GetAppsInfo {
   std::uint32_t size = 0;
   std::uint32_t pad = 0;  // an array of AppInfo follows
 };
-static_assert(sizeof(GetAppsInfo) == 16);
 
 struct GetLogicalToPhysicalNcMap {
   std::uint64_t map = 0;
@@ -385,7 +339,6 @@ struct GetVaPlacement {
   std::int32_t device_index = 0;
   std::int32_t hbm_index = 0;
 };
-static_assert(sizeof(GetVaPlacement) == 16);
 
 struct H2tDmaAllocQueues {
   std::uint16_t sz = 0;
@@ -396,7 +349,6 @@ struct H2tDmaAllocQueues {
   std::uint32_t service_queue_bmap = 0;
   std::uint32_t copy_default_queue = 0;
 };
-static_assert(sizeof(H2tDmaAllocQueues) == 20);
 
 struct H2tDmaFreeQueues {
   std::uint16_t sz = 0;
@@ -404,7 +356,6 @@ struct H2tDmaFreeQueues {
   std::uint8_t fill0 = 0;
   std::uint32_t queue_bmap = 0;
 };
-static_assert(sizeof(H2tDmaFreeQueues) == 8);
 
 struct HbmScrubStart {
   std::uint32_t nc_id = 0;
@@ -412,13 +363,11 @@ struct HbmScrubStart {
   std::uint32_t axi_port = 0;
   std::uint32_t init_val = 0;
 };
-static_assert(sizeof(HbmScrubStart) == 16);
 
 struct HbmScrubWait {
   std::uint32_t nc_id = 0;
   std::uint32_t hbm_index = 0;
 };
-static_assert(sizeof(HbmScrubWait) == 8);
 
 struct HostDeviceId {
   std::uint32_t host_device_id = 0;
@@ -439,7 +388,6 @@ struct MemAlloc {
   std::uint32_t nc_id = 0;
   std::uint64_t mem_handle = 0;
 };
-static_assert(sizeof(MemAlloc) == 32);
 
 struct MemAllocV2 {
   std::uint64_t size = 0;
@@ -450,7 +398,6 @@ struct MemAllocV2 {
   std::uint32_t nc_id = 0;
   std::uint64_t mem_handle = 0;
 };
-static_assert(sizeof(MemAllocV2) == 40);
 
 struct MemAllocV2MemType {
   std::uint64_t size = 0;
@@ -462,7 +409,6 @@ struct MemAllocV2MemType {
   std::uint32_t mem_type = 0;
   std::uint64_t mem_handle = 0;
 };
-static_assert(sizeof(MemAllocV2MemType) == 48);
 
 struct MemAllocV2MemType64 {
   std::uint64_t size = 0;
@@ -475,7 +421,6 @@ struct MemAllocV2MemType64 {
   std::uint64_t mem_handle = 0;
   std::uint32_t pad = 0;
 };
-static_assert(sizeof(MemAllocV2MemType64) == 56);
 
 struct MemBufCopy {
   std::uint64_t mem_handle = 0;
@@ -484,7 +429,6 @@ struct MemBufCopy {
   std::uint32_t offset = 0;
   std::uint32_t copy_to_mem_handle = 0;
 };
-static_assert(sizeof(MemBufCopy) == 32);
 
 struct MemBufCopy64 {
   std::uint64_t mem_handle = 0;
@@ -493,7 +437,6 @@ struct MemBufCopy64 {
   std::uint64_t offset = 0;
   std::uint32_t copy_to_mem_handle = 0;
 };
-static_assert(sizeof(MemBufCopy64) == 40);
 
 struct MemBufCopy64zc {
   std::uint64_t mem_handle = 0;
@@ -505,7 +448,6 @@ struct MemBufCopy64zc {
   std::int32_t h2t_qid = 0;
   std::uint32_t dummy = 0;
 };
-static_assert(sizeof(MemBufCopy64zc) == 48);
 
 struct MemBufCopy64zcBatches {
   std::uint64_t sequence_num = 0;
@@ -515,14 +457,12 @@ struct MemBufCopy64zcBatches {
   std::int32_t h2t_qid = 0;
   std::uint16_t flags = 0;
 };
-static_assert(sizeof(MemBufCopy64zcBatches) == 32);
 
 struct MemChunkInfo {
   std::uint64_t pa = 0;
   std::uint64_t size = 0;
   std::uint32_t mem_type = 0;
 };
-static_assert(sizeof(MemChunkInfo) == 24);
 
 struct MemCopy {
   std::uint64_t src_mem_handle = 0;
@@ -531,7 +471,6 @@ struct MemCopy {
   std::uint32_t src_offset = 0;
   std::uint32_t dst_offset = 0;
 };
-static_assert(sizeof(MemCopy) == 32);
 
 struct MemCopy64 {
   std::uint64_t src_mem_handle = 0;
@@ -540,7 +479,6 @@ struct MemCopy64 {
   std::uint64_t src_offset = 0;
   std::uint64_t dst_offset = 0;
 };
-static_assert(sizeof(MemCopy64) == 40);
 
 struct MemCopyAsync {
   std::uint64_t src_mem_handle = 0;
@@ -552,7 +490,6 @@ struct MemCopyAsync {
   std::uint32_t pwait_handle = 0;
   std::uint32_t wait_handle = 0;
 };
-static_assert(sizeof(MemCopyAsync) == 48);
 
 struct MemCopyAsync64 {
   std::uint64_t src_mem_handle = 0;
@@ -564,19 +501,16 @@ struct MemCopyAsync64 {
   std::uint32_t pwait_handle = 0;
   std::uint32_t wait_handle = 0;
 };
-static_assert(sizeof(MemCopyAsync64) == 56);
 
 struct MemCopyAsyncWait {
   std::uint64_t src_mem_handle = 0;
   std::uint64_t dst_mem_handle = 0;
   std::uint32_t pwait_handle = 0;
 };
-static_assert(sizeof(MemCopyAsyncWait) == 24);
 
 struct MemFree {
   std::uint64_t mem_handle = 0;
 };
-static_assert(sizeof(MemFree) == 8);
 
 struct MemGetExtendedInfo {
   std::uint64_t mem_handle = 0;
@@ -587,21 +521,18 @@ struct MemGetExtendedInfo {
   std::uint64_t pid = 0;
   std::uint64_t size = 0;
 };
-static_assert(sizeof(MemGetExtendedInfo) == 48);
 
 struct MemGetInfo {
   std::uint64_t mem_handle = 0;
   std::uint64_t mmap_offset = 0;
   std::uint64_t pa = 0;
 };
-static_assert(sizeof(MemGetInfo) == 24);
 
 struct MemGetMcMmapInfo {
   std::uint64_t pa = 0;
   std::uint64_t mmap_offset = 0;
   std::uint64_t size = 0;
 };
-static_assert(sizeof(MemGetMcMmapInfo) == 24);
 
 struct MemGetMcMmapInfoV2 {
   std::uint64_t pa = 0;
@@ -609,13 +540,11 @@ struct MemGetMcMmapInfoV2 {
   std::uint64_t size = 0;
   std::uint64_t mem_handle = 0;
 };
-static_assert(sizeof(MemGetMcMmapInfoV2) == 32);
 
 struct MemGetPa {
   std::uint64_t mem_handle = 0;
   std::uint64_t pa = 0;
 };
-static_assert(sizeof(MemGetPa) == 16);
 
 struct Memset {
   std::uint64_t mem_handle = 0;
@@ -623,7 +552,6 @@ struct Memset {
   std::uint32_t value = 0;
   std::uint32_t size = 0;
 };
-static_assert(sizeof(Memset) == 24);
 
 struct Memset64 {
   std::uint64_t mem_handle = 0;
@@ -631,29 +559,15 @@ struct Memset64 {
   std::uint32_t value = 0;
   std::uint64_t size = 0;
 };
-static_assert(sizeof(Memset64) == 32);
 
 struct MetricsCtrl {
   std::uint32_t mode = 0;
 };
-static_assert(sizeof(MetricsCtrl) == 4);
-
-struct NcMapEntry {
-  std::uint32_t device_id = 0;
-  std::uint32_t device_nc_idx = 0;
-};
-static_assert(sizeof(NcMapEntry) == 8);
-
-struct NcMap {
-  std::uint32_t num_entries = 0;
-};
-static_assert(sizeof(NcMap) == 4);
 
 struct NcModelStartedCount {
   std::uint32_t nc_id = 0;
   std::uint64_t started_count = 0;
 };
-static_assert(sizeof(NcModelStartedCount) == 16);
 
 struct NcPidStateDump {
   std::uint32_t size = 0;
@@ -661,19 +575,12 @@ struct NcPidStateDump {
   std::uint32_t filter_log_owner = 0;
   std::uint32_t log_dump_limit = 0;
 };
-static_assert(sizeof(NcPidStateDump) == 16);
 
 struct DsInfo {
   std::int32_t pid = 0;
   std::uint64_t mmap_offset = 0;
   std::uint32_t size = 0;
 };
-static_assert(sizeof(DsInfo) == 24);
-
-struct NotificationsDestroy {
-  std::uint64_t mmap_offset = 0;
-};
-static_assert(sizeof(NotificationsDestroy) == 8);
 
 struct NotificationsInitV1 {
   std::uint32_t nc_id = 0;
@@ -682,7 +589,6 @@ struct NotificationsInitV1 {
   std::uint32_t size = 0;
   std::uint64_t mmap_offset = 0;
 };
-static_assert(sizeof(NotificationsInitV1) == 24);
 
 struct NotificationsInitV2 {
   std::uint32_t nq_dev_id = 0;
@@ -696,7 +602,6 @@ struct NotificationsInitV2 {
   std::uint64_t mmap_offset = 0;
   std::uint64_t mem_handle = 0;
 };
-static_assert(sizeof(NotificationsInitV2) == 48);
 
 struct NotificationsInitWithReallocV2 {
   std::uint32_t nq_dev_id = 0;
@@ -711,17 +616,6 @@ struct NotificationsInitWithReallocV2 {
   std::uint64_t mmap_offset = 0;
   std::uint64_t mem_handle = 0;
 };
-static_assert(sizeof(NotificationsInitWithReallocV2) == 56);
-
-struct NotificationsQueueInfo {
-  std::uint8_t nq_dev_id = 0;
-  std::uint8_t nq_dev_type = 0;
-  std::uint8_t nq_type = 0;
-  std::uint8_t engine_index = 0;
-  std::uint32_t head = 0;
-  std::uint32_t phase_bit = 0;
-};
-static_assert(sizeof(NotificationsQueueInfo) == 12);
 
 struct PodCtrl {
   std::uint16_t sz = 0;
@@ -729,13 +623,11 @@ struct PodCtrl {
   std::uint32_t timeout = 0;
   std::uint32_t state = 0;
 };
-static_assert(sizeof(PodCtrl) == 16);
 
 struct PodCtrlV2 {
   PodCtrl v1;
   std::uint32_t mode = 0;
 };
-static_assert(sizeof(PodCtrlV2) == 20);
 
 struct PodInfo {
   std::uint16_t sz = 0;
@@ -743,7 +635,6 @@ struct PodInfo {
   std::uint8_t pod_id[256] = {};
   std::uint8_t pod_sz = 0;
 };
-static_assert(sizeof(PodInfo) == 260);
 
 struct PodStatus {
   std::uint16_t sz = 0;
@@ -753,34 +644,29 @@ struct PodStatus {
   std::uint8_t pod_sz = 0;
   std::int8_t node_id = 0;
 };
-static_assert(sizeof(PodStatus) == 268);
 
 struct PodStatusV2 {
   PodStatus v1;
   std::uint32_t mode = 0;
   std::uint32_t modes_supported = 0;
 };
-static_assert(sizeof(PodStatusV2) == 276);
 
 struct PostMetric {
   std::uint64_t data = 0;
   std::uint32_t data_size = 0;
 };
-static_assert(sizeof(PostMetric) == 16);
 
 struct PowerProfile {
   std::uint16_t sz = 0;
   std::uint16_t ctrl = 0;
   std::uint32_t profile = 0;
 };
-static_assert(sizeof(PowerProfile) == 8);
 
 struct Printk {
   std::uint64_t buffer = 0;
   std::uint32_t size = 0;
   std::uint32_t action = 0;
 };
-static_assert(sizeof(Printk) == 16);
 
 struct ProgramEngine {
   std::uint64_t dst = 0;
@@ -788,7 +674,6 @@ struct ProgramEngine {
   std::uint32_t size = 0;
   std::uint32_t offset = 0;
 };
-static_assert(sizeof(ProgramEngine) == 24);
 
 struct ProgramEngineNc {
   std::uint32_t nc_id = 0;
@@ -797,7 +682,6 @@ struct ProgramEngineNc {
   std::uint32_t size = 0;
   std::uint32_t offset = 0;
 };
-static_assert(sizeof(ProgramEngineNc) == 32);
 
 struct ProgramEngineNc64 {
   std::uint32_t nc_id = 0;
@@ -806,14 +690,12 @@ struct ProgramEngineNc64 {
   std::uint64_t size = 0;
   std::uint64_t offset = 0;
 };
-static_assert(sizeof(ProgramEngineNc64) == 40);
 
 struct ReadHwCounters {
   std::uint64_t address = 0;
   std::uint64_t data = 0;
   std::uint32_t count = 0;
 };
-static_assert(sizeof(ReadHwCounters) == 24);
 
 struct ResourceMmapInfo {
   std::uint32_t block = 0;
@@ -822,19 +704,16 @@ struct ResourceMmapInfo {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
 };
-static_assert(sizeof(ResourceMmapInfo) == 32);
 
 struct Semaphore {
   std::uint32_t nc_id = 0;
   std::uint32_t semaphore_index = 0;
   std::uint32_t value = 0;
 };
-static_assert(sizeof(Semaphore) == 12);
 
 struct ThrottlingNotifications {
   std::uint32_t enable = 0;
 };
-static_assert(sizeof(ThrottlingNotifications) == 4);
 
 struct NrtTensorBatchOp {
   std::uint64_t offset = 0;
@@ -850,7 +729,6 @@ struct DmaEngState {
   std::uint32_t tx_state = 0;
   std::uint32_t rx_state = 0;
 };
-static_assert(sizeof(DmaEngState) == 20);
 
 struct DmaQueueState {
   std::uint32_t hw_status = 0;
@@ -862,7 +740,6 @@ struct DmaQueueState {
   std::uint64_t completion_base_addr = 0;
   std::uint32_t completion_head = 0;
 };
-static_assert(sizeof(DmaQueueState) == 48);
 
 struct MemcpyBatch {
   std::uint64_t mem_handle = 0;
@@ -874,5 +751,85 @@ struct MemcpyBatch {
   std::uint64_t context = 0;
 };
 static_assert(sizeof(MemcpyBatch) == 40);
+
+// Both sides agree.
+static_assert(sizeof(GetAppsInfo) == sizeof(ndl::ndl_apps_info));
+static_assert(sizeof(BarRw) == sizeof(ndl::ndl_bar_access));
+static_assert(sizeof(PostMetric) == sizeof(ndl::ndl_post_metric));
+static_assert(sizeof(MemAlloc) == sizeof(ndl::ndl_mem_alloc_v1));
+static_assert(sizeof(MemFree) == sizeof(ndl::ndl_mem_free));
+static_assert(sizeof(MemCopy) == sizeof(ndl::ndl_mem_copy32));
+static_assert(sizeof(MemCopy64) == sizeof(ndl::ndl_mem_copy));
+static_assert(sizeof(MemBufCopy) == sizeof(ndl::ndl_buf_copy32));
+static_assert(sizeof(MemBufCopy64) == sizeof(ndl::ndl_buf_copy));
+static_assert(sizeof(MemGetPa) == sizeof(ndl::ndl_mem_pa));
+static_assert(sizeof(MemGetInfo) == sizeof(ndl::ndl_mem_info));
+static_assert(sizeof(ProgramEngine) == sizeof(ndl::ndl_program_engine_v1));
+static_assert(sizeof(Memset) == sizeof(ndl::ndl_mem_set32));
+static_assert(sizeof(Memset64) == sizeof(ndl::ndl_mem_set));
+static_assert(sizeof(MemGetExtendedInfo) == sizeof(ndl::ndl_mem_extended_info));
+static_assert(sizeof(DmaEngSetState) == sizeof(ndl::ndl_dma_engine_set));
+static_assert(sizeof(DmaEngGetState) == sizeof(ndl::ndl_dma_engine_query));
+static_assert(sizeof(DmaQueueInit) == sizeof(ndl::ndl_dma_queue_init));
+static_assert(sizeof(DmaQueueRelease) == sizeof(ndl::ndl_dma_queue_release));
+static_assert(sizeof(DmaQueueCopyStart) == sizeof(ndl::ndl_dma_start));
+static_assert(sizeof(DmaAckCompleted) == sizeof(ndl::ndl_dma_ack));
+static_assert(sizeof(DmaQueueGetState) == sizeof(ndl::ndl_dma_queue_query));
+static_assert(sizeof(DmaCopyDescriptors) == sizeof(ndl::ndl_desc_write32));
+static_assert(sizeof(DmaCopyDescriptors64) == sizeof(ndl::ndl_desc_write));
+static_assert(sizeof(DmaDescriptorCopyout) == sizeof(ndl::ndl_desc_read));
+static_assert(sizeof(Semaphore) == sizeof(ndl::ndl_semaphore));
+static_assert(sizeof(Event) == sizeof(ndl::ndl_event));
+static_assert(sizeof(NotificationsInitV1) == sizeof(ndl::ndl_nq_init_v1));
+static_assert(sizeof(NotificationsInitV2) == sizeof(ndl::ndl_nq_init_v2));
+static_assert(sizeof(NotificationsInitWithReallocV2) == sizeof(ndl::ndl_nq_init));
+static_assert(sizeof(ReadHwCounters) == sizeof(ndl::ndl_hw_counters));
+static_assert(sizeof(DsInfo) == sizeof(ndl::ndl_data_store));
+static_assert(sizeof(Crwl) == sizeof(ndl::ndl_core_lock));
+static_assert(sizeof(CrwlNcMap) == sizeof(ndl::ndl_core_range64));
+static_assert(sizeof(CrwlNcMapExt) == sizeof(ndl::ndl_core_range512));
+static_assert(sizeof(CinitSet) == sizeof(ndl::ndl_core_init_state));
+static_assert(sizeof(NcModelStartedCount) == sizeof(ndl::ndl_started_count));
+static_assert(sizeof(MemAllocV2) == sizeof(ndl::ndl_mem_alloc_v2));
+static_assert(sizeof(MemAllocV2MemType) == sizeof(ndl::ndl_mem_alloc_v2mt));
+static_assert(sizeof(MemAllocV2MemType64) == sizeof(ndl::ndl_mem_alloc_v2mt64));
+static_assert(sizeof(DeviceReset) == sizeof(ndl::ndl_core_reset));
+static_assert(sizeof(DeviceReady) == sizeof(ndl::ndl_core_ready));
+static_assert(sizeof(ProgramEngineNc) == sizeof(ndl::ndl_program_engine32));
+static_assert(sizeof(ProgramEngineNc64) == sizeof(ndl::ndl_program_engine));
+static_assert(sizeof(DeviceBdfExt) == sizeof(ndl::ndl_bdf_ext));
+static_assert(sizeof(DmabufFd) == sizeof(ndl::ndl_dmabuf));
+static_assert(sizeof(MemCopyAsync) == sizeof(ndl::ndl_mem_copy_async32));
+static_assert(sizeof(MemCopyAsync64) == sizeof(ndl::ndl_mem_copy_async));
+static_assert(sizeof(MemCopyAsyncWait) == sizeof(ndl::ndl_mem_copy_wait));
+static_assert(sizeof(MemGetMcMmapInfo) == sizeof(ndl::ndl_chunk_info_v1));
+static_assert(sizeof(MemGetMcMmapInfoV2) == sizeof(ndl::ndl_chunk_info));
+static_assert(sizeof(ResourceMmapInfo) == sizeof(ndl::ndl_resource));
+static_assert(sizeof(Printk) == sizeof(ndl::ndl_printk));
+static_assert(sizeof(DumpMemChunks) == sizeof(ndl::ndl_mem_dump));
+static_assert(sizeof(NcPidStateDump) == sizeof(ndl::ndl_pid_dump));
+static_assert(sizeof(HbmScrubStart) == sizeof(ndl::ndl_scrub_start));
+static_assert(sizeof(HbmScrubWait) == sizeof(ndl::ndl_scrub_wait));
+static_assert(sizeof(PodInfo) == sizeof(ndl::ndl_pod_info));
+static_assert(sizeof(PodStatus) == sizeof(ndl::ndl_pod_status_v1));
+static_assert(sizeof(PodStatusV2) == sizeof(ndl::ndl_pod_status));
+static_assert(sizeof(PodCtrl) == sizeof(ndl::ndl_pod_ctrl_v1));
+static_assert(sizeof(PodCtrlV2) == sizeof(ndl::ndl_pod_ctrl));
+static_assert(sizeof(MemBufCopy64zc) == sizeof(ndl::ndl_buf_zerocopy));
+static_assert(sizeof(H2tDmaAllocQueues) == sizeof(ndl::ndl_h2t_alloc));
+static_assert(sizeof(H2tDmaFreeQueues) == sizeof(ndl::ndl_h2t_free));
+static_assert(sizeof(PowerProfile) == sizeof(ndl::ndl_perf_profile));
+static_assert(sizeof(MetricsCtrl) == sizeof(ndl::ndl_metrics_ctrl));
+static_assert(sizeof(MemBufCopy64zcBatches) == sizeof(ndl::ndl_zerocopy_batches));
+static_assert(sizeof(ThrottlingNotifications) == sizeof(ndl::ndl_throttling));
+static_assert(sizeof(GetVaPlacement) == sizeof(ndl::ndl_va_placement));
+static_assert(sizeof(AvailablePerfProfiles) == sizeof(ndl::ndl_perf_profiles));
+static_assert(sizeof(DeviceInfo) == sizeof(ndl::ndl_device_info));
+static_assert(sizeof(DeviceDriverInfo) == sizeof(ndl::ndl_driver_info));
+static_assert(sizeof(DmaQueueInitBatch) == sizeof(ndl::ndl_dma_queue_init_batch));
+static_assert(sizeof(DmaQueueState) == sizeof(ndl::ndl_dma_queue_state));
+static_assert(sizeof(DmaEngState) == sizeof(ndl::ndl_dma_engine_state));
+static_assert(sizeof(AppInfo) == sizeof(ndl::ndl_app_info));
+static_assert(sizeof(MemChunkInfo) == sizeof(ndl::ndl_mem_chunk));
 
 }  // namespace opennrt::emu::abi

@@ -24,6 +24,11 @@ constexpr std::uint64_t kHostStart = 1u << 20;  // host address 0 is nobody's
 constexpr std::uint32_t kMarkedCores = 512;
 constexpr std::uint32_t kEngineIdle = 1;
 
+// Descriptor word: device in bits 0-5, open file from bit 9.
+constexpr std::uint32_t kNodeMask = 0x3F, kMiscBit = 1u << 6, kReadBit = 1u << 7,
+                        kWriteBit = 1u << 8, kFileShift = 9, kFileMask = 0x1FFF,
+                        kOpenBit = 1u << 31;
+
 }  // namespace
 
 Backing::~Backing() {
@@ -154,32 +159,35 @@ DeviceNode* Machine::find_path(const char* path) const {
   return index < nodes_.size() ? nodes_[index].get() : nullptr;
 }
 
-File* Machine::find_file(int fd) const {
+bool Machine::find_file(int fd, File* out) const {
   const std::int64_t slot = std::int64_t{fd} - kFirstDescriptor;
-  if (slot < 0 || slot >= kDescriptors) return nullptr;
-  return descriptors_[static_cast<std::size_t>(slot)].load(std::memory_order_acquire);
+  if (slot < 0 || slot >= kDescriptors) return false;
+  const std::uint32_t word =
+      descriptors_[static_cast<std::size_t>(slot)].load(std::memory_order_acquire);
+  if (!(word & kOpenBit)) return false;
+  *out = File{nodes_[word & kNodeMask].get(), word & kMiscBit ? Lane::kMisc : Lane::kDevice,
+              (word & kReadBit) != 0, (word & kWriteBit) != 0, word >> kFileShift & kFileMask};
+  return true;
 }
 
-int Machine::add_descriptor(File* file) {
+// files_mutex_ is held.
+int Machine::add_descriptor(std::uint32_t packed) {
   for (std::uint32_t slot = 0; slot < kDescriptors; ++slot) {
     if (descriptors_[slot].load(std::memory_order_relaxed)) continue;
-    descriptors_[slot].store(file, std::memory_order_release);
-    ++file->references;
+    descriptors_[slot].store(packed, std::memory_order_release);
+    ++references_[packed >> kFileShift & kFileMask];
     return kFirstDescriptor + static_cast<int>(slot);
   }
   return -EMFILE;
 }
 
-void Machine::release_file(File* file) {
-  DeviceNode& node = *file->node;
-  if (file->lane == Lane::kDevice) {
-    std::lock_guard lock(node.mutex);
-    if (--node.descriptors == 0)
-      for (DataStore& store : node.stores)
-        if (store.pid) fold_store(node, store);
-  }
-  std::lock_guard lock(files_mutex_);
-  free_files_.push_back(file);
+void Machine::release_file(const File& file) {
+  if (file.lane != Lane::kDevice) return;
+  DeviceNode& node = *file.node;
+  std::lock_guard lock(node.mutex);
+  if (--node.descriptors == 0)
+    for (DataStore& store : node.stores)
+      if (store.pid) fold_store(node, store);
 }
 
 int Machine::open(const Client& client, const char* path, std::uint32_t flags) {
@@ -204,17 +212,12 @@ int Machine::open(const Client& client, const char* path, std::uint32_t flags) {
   int fd = 0;
   {
     std::lock_guard lock(files_mutex_);
-    File* file = nullptr;
-    if (free_files_.empty()) {
-      files_.push_back(std::make_unique<File>());
-      file = files_.back().get();
-    } else {
-      file = free_files_.back();
-      free_files_.pop_back();
-    }
-    *file = File{node, lane, (flags & 3) != 1, (flags & 3) != 0, 0};
-    fd = add_descriptor(file);
-    if (fd < 0) free_files_.push_back(file);
+    auto unused = std::find(references_.begin(), references_.end(), 0u);
+    if (unused == references_.end()) unused = references_.insert(unused, 0u);
+    const auto id = static_cast<std::uint32_t>(unused - references_.begin());
+    fd = add_descriptor(kOpenBit | node->index | (lane == Lane::kMisc ? kMiscBit : 0) |
+                        ((flags & 3) != 1 ? kReadBit : 0) | ((flags & 3) != 0 ? kWriteBit : 0) |
+                        id << kFileShift);
   }
   if (fd < 0 && lane == Lane::kDevice) {
     std::lock_guard lock(node->mutex);
@@ -226,23 +229,24 @@ int Machine::open(const Client& client, const char* path, std::uint32_t flags) {
 
 int Machine::duplicate(int fd) {
   std::lock_guard lock(files_mutex_);
-  File* file = find_file(fd);
-  return file ? add_descriptor(file) : -EBADF;
+  File file;
+  if (!find_file(fd, &file)) return -EBADF;
+  return add_descriptor(descriptors_[static_cast<std::size_t>(fd - kFirstDescriptor)].load(
+      std::memory_order_relaxed));
 }
 
 int Machine::close(const Client& client, int fd) {
-  File* file = nullptr;
+  File file;
   bool last = false;
   {
     std::lock_guard lock(files_mutex_);
-    file = find_file(fd);
-    if (!file) return -EBADF;
-    descriptors_[static_cast<std::size_t>(fd - kFirstDescriptor)].store(nullptr,
+    if (!find_file(fd, &file)) return -EBADF;
+    descriptors_[static_cast<std::size_t>(fd - kFirstDescriptor)].store(0,
                                                                         std::memory_order_release);
-    last = --file->references == 0;
+    last = --references_[file.id] == 0;
   }
-  if (file->lane == Lane::kDevice) {
-    detach(*file->node, client.pid);
+  if (file.lane == Lane::kDevice) {
+    detach(*file.node, client.pid);
   } else {
     std::lock_guard lock(marks_mutex_);
     std::replace(marks_.begin(), marks_.end(), client.pid, 0u);
@@ -311,17 +315,36 @@ void Machine::replace_queues(DeviceNode& node, std::uint32_t pid) {
   }
 }
 
+// Fault points are named after the requests.
+std::int64_t Machine::injected_fault(const char* request) const {
+  const nrtp_host* host = config_.host;
+  if (!host || !host->fault) return 0;
+  switch (host->fault(host->self, request)) {
+    case NRTP_OK:
+      return 0;
+    case NRTP_INVALID:
+      return -EINVAL;
+    case NRTP_RESOURCE:
+      return -ENOMEM;
+    case NRTP_TIMEOUT:
+      return kFailed;
+    default:
+      return -EIO;
+  }
+}
+
 std::int64_t Machine::ioctl(const Client& client, UserMemory& memory, int fd, std::uint32_t request,
                             std::uint64_t arg) {
-  const File* file = find_file(fd);
-  if (!file) return -EBADF;
-  const RequestEntry* entry = find_request(request, file->lane);
+  File file;
+  if (!find_file(fd, &file)) return -EBADF;
+  const RequestEntry* entry = find_request(request, file.lane);
   if (!entry || !at_least(entry->since)) return -EINVAL;
-  DeviceNode& node = *file->node;
-  if (entry->gate == Gate::kAttached && !(file->lane == Lane::kMisc)) {
+  DeviceNode& node = *file.node;
+  if (entry->gate == Gate::kAttached && file.lane == Lane::kDevice) {
     std::lock_guard lock(node.mutex);
     if (!node.find_attached(client.pid)) return -EACCES;
   }
+  if (const std::int64_t fault = injected_fault(entry->name)) return fault;
   Call call{*this, node, client, memory, arg, *entry};
   return entry->handler(call);
 }

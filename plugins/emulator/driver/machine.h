@@ -12,7 +12,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -45,12 +44,12 @@ struct MachineConfig {
   bool failed_reset = false;  // the start-up reset never completes
 };
 
-// An open descriptor; shared by the duplicates of it.
+// What a descriptor says about the open file behind it.
 struct File {
   DeviceNode* node = nullptr;
   Lane lane = Lane::kDevice;
   bool readable = true, writable = true;
-  std::uint32_t references = 0;
+  std::uint32_t id = 0;  // of the open file, which duplicates share
 };
 
 class Machine {
@@ -142,9 +141,10 @@ class Machine {
                     Chunk* chunk);
   bool alloc_host(DeviceNode& node, std::uint64_t bytes, Chunk* chunk);
   DeviceNode* find_path(const char* path) const;
-  File* find_file(int fd) const;
-  int add_descriptor(File* file);
-  void release_file(File* file);
+  bool find_file(int fd, File* out) const;
+  int add_descriptor(std::uint32_t packed);
+  void release_file(const File& file);
+  std::int64_t injected_fault(const char* request) const;
   void detach(DeviceNode& node, std::uint32_t pid);
   void clean_up(DeviceNode& node, std::uint32_t pid);
   void replace_queues(DeviceNode& node, std::uint32_t pid);
@@ -161,9 +161,10 @@ class Machine {
 
   static constexpr int kFirstDescriptor = 1 << 20;  // never the number of a real descriptor
   static constexpr std::uint32_t kDescriptors = 4096;
-  std::array<std::atomic<File*>, kDescriptors> descriptors_{};
-  std::deque<std::unique_ptr<File>> files_;
-  std::vector<File*> free_files_;
+  // A descriptor is one word, so that a request needs no lock to look it up and
+  // a close at the same time does no harm. 0 = free.
+  std::array<std::atomic<std::uint32_t>, kDescriptors> descriptors_{};
+  std::vector<std::uint32_t> references_;  // descriptors of each open file
   std::mutex files_mutex_;
 
   std::mutex host_mutex_;

@@ -13,7 +13,7 @@ namespace opennrt::emu {
 
 namespace {
 
-constexpr std::uint32_t kRead = 1, kWrite = 2;
+constexpr std::uint32_t kWrite = 2;  // of prot
 
 std::uint64_t number(const void* p) {
   return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(p));
@@ -61,13 +61,13 @@ int Machine::map_special(DeviceNode& node, std::uint64_t bytes, std::uint32_t pr
 
 int Machine::mmap(const Client& client, int fd, std::uint64_t bytes, std::uint32_t prot,
                   std::uint64_t offset, void** out) {
-  const File* file = find_file(fd);
-  if (!file) return -EBADF;
+  File file;
+  if (!find_file(fd, &file)) return -EBADF;
   if (bytes == 0 || bytes > INT64_MAX || offset % kPage) return -EINVAL;
-  if (!file->readable || file->lane == Lane::kMisc) return -EACCES;
-  if ((prot & kWrite) && !file->writable) return -EACCES;
+  if (!file.readable || file.lane == Lane::kMisc) return -EACCES;
+  if ((prot & kWrite) && !file.writable) return -EACCES;
   bytes = round_page(bytes);
-  DeviceNode& node = *file->node;
+  DeviceNode& node = *file.node;
   Mapping mapping;
   mapping.pid = client.pid;
   int result = 0;

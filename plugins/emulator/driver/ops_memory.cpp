@@ -74,10 +74,11 @@ std::int64_t mem_free(Call& call, abi::MemFree& a) {
     chunk->handle = 0;
     return 0;
   }
-  for (auto* table : {&call.node.core_queues, &call.node.topsp_queues})
-    for (auto& queues : *table)
-      for (Chunk*& queue : queues)
-        if (queue == chunk) queue = nullptr;
+  if (chunk->lifespan == Lifespan::kDevice)
+    for (auto* table : {&call.node.core_queues, &call.node.topsp_queues})
+      for (auto& queues : *table)
+        for (Chunk*& queue : queues)
+          if (queue == chunk) queue = nullptr;
   call.machine.free_chunk(call.node, chunk);
   return 0;
 }

@@ -59,9 +59,15 @@ void Machine::reset_cores(DeviceNode& node, std::uint32_t nc_map) {
   }
   free_notification_queues(*this, node, mask, whole);
   node.device->reset_cores(mask);
-  if (!whole) return;
-  for (auto& engine : node.queues)
-    for (Queue& queue : engine) queue = Queue{0, 0, 0, false, queue.h2t_owner};
+  const auto clear = [&](std::uint32_t engine) {
+    for (Queue& queue : node.queues[engine]) queue = Queue{0, 0, 0, false, queue.h2t_owner};
+  };
+  const nrtp_arch_dma& dma = *config_.arch->dma;
+  for (std::uint32_t core = 0; core < cores(); ++core)
+    for (std::uint32_t i = 0; (mask >> core & 1) && i < geometry().dma_per_core; ++i)
+      if (const std::uint32_t engine = dma.core_engine(&product_, core, i); engine < kMaxEngines)
+        clear(engine);
+  for (std::uint32_t engine = 0; whole && engine < kMaxEngines; ++engine) clear(engine);
 }
 
 std::int64_t device_reset(Call& call) {

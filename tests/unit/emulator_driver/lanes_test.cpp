@@ -160,6 +160,21 @@ TEST_F(DriverTest, ZeroCopyBitIsNotSufficient) {
   EXPECT_TRUE(std::equal(back.begin(), back.end(), data.begin()));
 }
 
+// The request table of the plugins that send them, against ours.
+TEST(DriverRequests, BothSidesAgree) {
+  for (const ndl::RequestInfo& sent : ndl::kRequests) {
+    const RequestEntry* entry = find_request(sent.code, Lane::kDevice);
+    if (std::string(sent.name) == "GET_ASYNC_H2T_DMA_COMPL_QUEUES") {
+      EXPECT_EQ(entry, nullptr) << "optional, not emulated";
+      continue;
+    }
+    ASSERT_NE(entry, nullptr) << sent.name;
+    EXPECT_STREQ(entry->name, sent.name);
+    EXPECT_EQ(entry->lane == Lane::kMisc, sent.lane == ndl::Lane::kMisc) << sent.name;
+    EXPECT_EQ(entry->gate == Gate::kAttached, sent.attached) << sent.name;
+  }
+}
+
 TEST(DriverFacts, NeighboursListEachOther) {
   for (auto [name, devices] :
        {std::pair{"trn1.32xlarge", 16u}, {"inf2.48xlarge", 12u}, {"inf2.24xlarge", 6u}}) {

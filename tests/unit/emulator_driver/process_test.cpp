@@ -212,6 +212,80 @@ TEST_F(DriverTest, QueueRules) {
   EXPECT_EQ(queue_state(p, fd, 1, 3).base_addr, 0u) << "an unknown handle counts as none";
 }
 
+TEST_F(DriverTest, ResetOfOneCoreLeavesTheOther) {
+  Process p = process(10);
+  const int fd = p.open();
+  std::uint64_t h = 0;
+  ASSERT_EQ(p.alloc(fd, 65536, &h, {.host = true}), 0);
+  for (std::uint32_t engine : {1u, 17u}) {
+    abi::DmaQueueInit a = ring(engine, 2, h);
+    ASSERT_EQ(p.call(fd, abi::kDmaQueueInit, a), 0);
+  }
+  abi::NotificationsInitV2 nq[2];
+  for (std::uint32_t core : {0u, 1u}) {
+    nq[core].nq_dev_id = core;
+    nq[core].nq_type = 1;
+    nq[core].engine_index = 4;
+    nq[core].size = 4096;
+    ASSERT_EQ(p.call(fd, abi::kNotificationsInitV2, nq[core]), 0);
+    abi::Semaphore s;
+    s.nc_id = core;
+    s.value = 5;
+    ASSERT_EQ(p.call(fd, abi::kSemaphoreWrite, s), 0);
+    abi::CinitSet c;
+    c.nc_id = core;
+    c.state = 1;
+    ASSERT_EQ(p.call(fd, abi::kCinitSetState, c), 0);
+  }
+  abi::DeviceReset reset;
+  reset.nc_map = 2;
+  ASSERT_EQ(p.call(fd, abi::kNcReset, reset), 0);
+  EXPECT_EQ(reset.request_id, 10u);
+  EXPECT_EQ(p.call(fd, abi::kNcReset, reset), 1) << "one is pending until it is collected";
+  abi::DeviceReady ready;
+  ready.request_id = reset.request_id;
+  ASSERT_EQ(p.call(fd, abi::kNcResetReady, ready), 0);
+  EXPECT_EQ(ready.result, 0);
+  ASSERT_EQ(p.call(fd, abi::kNcResetReady, ready), 0);
+  EXPECT_EQ(ready.result, 1) << "collected once";
+
+  EXPECT_NE(p.pa(fd, nq[0].mem_handle), UINT64_MAX);
+  EXPECT_EQ(p.pa(fd, nq[1].mem_handle), UINT64_MAX);
+  EXPECT_EQ(machine->node(0)->device->semaphore_read(0, 0), 5u);
+  EXPECT_EQ(machine->node(0)->device->semaphore_read(1, 0), 0u);
+  abi::CinitSet c;
+  c.state = 2;
+  EXPECT_EQ(p.call(fd, abi::kCinitSetState, c), 0);
+  EXPECT_EQ(c.new_state, 2u);
+  c.nc_id = 1;
+  EXPECT_EQ(p.call(fd, abi::kCinitSetState, c), 0);
+  EXPECT_EQ(c.new_state, 3u);
+  abi::DmaQueueCopyStart start;
+  start.eng_id = 17;
+  start.qid = 2;
+  start.rx_desc_count = 1;
+  EXPECT_EQ(p.call(fd, abi::kDmaQueueCopyStart, start), -1) << "its ring is gone";
+  start.eng_id = 1;
+  EXPECT_EQ(p.call(fd, abi::kDmaQueueCopyStart, start), 0);
+}
+
+TEST_F(DriverTest, FaultPointsAreNamedAfterRequests) {
+  nrtp_host host{};
+  host.size = sizeof host;
+  host.fault = [](void*, const char* point) -> int {
+    return std::strcmp(point, "MEM_ALLOC_V2MT64") == 0 ? NRTP_RESOURCE : NRTP_OK;
+  };
+  MachineConfig config = default_config();
+  config.host = &host;
+  build(config);
+  Process p = process(10);
+  const int fd = p.open();
+  std::uint64_t h = 0;
+  EXPECT_EQ(p.alloc(fd, 4096, &h), -ENOMEM);
+  abi::DeviceInfo info;
+  EXPECT_EQ(p.call(fd, abi::kDeviceInfo, info), 0);
+}
+
 TEST_F(DriverTest, BatchStopsAtTheFirstFailure) {
   Process p = process(10);
   const int fd = p.open();

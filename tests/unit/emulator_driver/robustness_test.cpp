@@ -150,6 +150,30 @@ TEST_F(DriverThreads, OpenCloseAndMap) {
   EXPECT_EQ(failures, 0);
 }
 
+// A request on a descriptor that another thread closes sees it open or closed.
+TEST_F(DriverThreads, CloseWhileInUse) {
+  Process p = process(10);
+  std::atomic<int> shared{-1}, failures{0};
+  std::atomic<bool> stop{false};
+  std::thread user([&] {
+    while (!stop) {
+      abi::DeviceInfo info;
+      const int fd = shared;
+      const std::int64_t r = p.call(fd, abi::kDeviceInfo, info);
+      if (r != 0 && r != -EBADF) ++failures;
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    const int fd = p.open();
+    shared = fd;
+    std::uint64_t h = 0;
+    if (p.alloc(fd, 4096, &h) != 0 || p.close(fd) != 0) ++failures;
+  }
+  stop = true;
+  user.join();
+  EXPECT_EQ(failures, 0);
+}
+
 TEST_F(DriverThreads, SemaphoreIncrementsAreNotLost) {
   Process p = process(10);
   const int fd = p.open();
