@@ -218,13 +218,19 @@ Status read_info(const MemberTable& members, Manifest& manifest, std::string& ke
   return Status::ok();
 }
 
+// Targets that published compilers write: a model for one of them is sound, it
+// is for other silicon, whether or not that silicon's plugin is installed.
+constexpr std::string_view kPublishedTargets[] = {"sunda", "v2", "cayman", "v3", "mariana", "v4"};
+
 Status check_target(const Json& target, std::string_view name, const LoadLimits& limits) {
   const auto has = [&](const std::vector<std::string>& list) {
     return std::find(list.begin(), list.end(), name) != list.end();
   };
   if (name == "*" || has(limits.targets)) return Status::ok();
   const std::string running = limits.running_on.empty() ? join(limits.targets) : limits.running_on;
-  if (has(limits.known_targets))
+  const bool published = std::find(std::begin(kPublishedTargets), std::end(kPublishedTargets),
+                                   name) != std::end(kPublishedTargets);
+  if (published || has(limits.known_targets))
     return target.invalid(
         "{}: the model was built for {}, this process is running on {}; compile it for this "
         "target or choose a device of that arch",
