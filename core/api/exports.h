@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The public headers, their functions visible outside the library. Only files
-// that define API functions include this.
+// The public headers, their functions visible outside the library. The build
+// includes this before everything else in each file of this folder.
 #pragma once
 
 #pragma GCC visibility push(default)

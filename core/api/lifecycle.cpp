@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "api/entry.h"
-#include "api/exports.h"
 #include "api/session.h"
 #include "api/version.h"
+#include "nrt/nrt_version.h"
 
 using namespace opennrt::api;
 using opennrt::Status;

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "api/entry.h"
-#include "api/exports.h"
 #include "api/model_handle.h"
 #include "api/tensor_info.h"
+#include "nrt/nrt_experimental.h"
 
 using namespace opennrt;
 using namespace opennrt::api;

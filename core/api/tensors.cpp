@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/entry.h"
-#include "api/exports.h"
 
 using namespace opennrt;
 using namespace opennrt::api;

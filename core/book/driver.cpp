@@ -21,6 +21,11 @@ bool any_node(const nrtp_sys_port& port, void* ctx) {
   return false;
 }
 
+// What the plugin said, else the text of its errno.
+std::string reason(const plugin::CapturedErrors& errors, int error) {
+  return errors.empty() ? std::string(strerror(error < 0 ? -error : EIO)) : errors.text();
+}
+
 // The configuration's short names of the two plugins of this project.
 std::string ndl_plugin_name(const std::string& name) {
   if (name == "kernel" || name == "auto") return "ndl-kernel";
@@ -66,9 +71,9 @@ Status Driver::attach_port(plugin::Loader& loader, const std::string& device) {
     return std::move(port).status().with_context(
         device == "auto" ? "no /dev/neuron* node, and no software device either"
                          : fmt::format("device: {}", device));
+  const plugin::CapturedErrors errors;
   if (const int error = (*port)->attach(loader.host(), &port_ctx_); error != 0)
-    return Status::invalid("device {}: cannot be attached: {}; its log lines tell why", name,
-                           strerror(error < 0 ? -error : EIO));
+    return Status::invalid("device {}: {}", name, reason(errors, error));
   port_ = *port;
   port_name_ = name;
   return {};
@@ -77,8 +82,9 @@ Status Driver::attach_port(plugin::Loader& loader, const std::string& device) {
 Status Driver::attach_ndl(plugin::Loader& loader, std::string_view name) {
   auto table = loader.ndl(name);
   if (!table.is_ok()) return std::move(table).status();
+  const plugin::CapturedErrors errors;
   if (const int error = (*table)->attach(loader.host(), port_, port_ctx_, &ndl_ctx_); error != 0)
-    return errno_status(error, fmt::format("attaching {}", name));
+    return Status::invalid("attaching {}: {}", name, reason(errors, error));
   ndl_ = *table;
   return {};
 }
@@ -97,21 +103,23 @@ Status Driver::no_device() const {
 }
 
 Status Driver::find_devices() {
+  const plugin::CapturedErrors errors;
   std::int32_t indexes[kMaxDevices];
+  const plugin::CapturedErrors errors;
   const int n = ndl_->device->available(ndl_ctx_, indexes, kMaxDevices);
-  if (n < 0) return Status::invalid("devices cannot be listed: {}", strerror(-n));
+  if (n < 0) return Status::invalid("devices cannot be listed: {}", reason(errors, n));
   return n == 0 ? no_device() : Status();
 }
 
 Status Driver::probe() {
+  const plugin::CapturedErrors errors;
   const int error = ndl_->probe->probe(ndl_ctx_);
   if (error == 0) return {};
   if (error == -EACCES || error == -EPERM)
     return Status::invalid(
         "permission denied on the /dev/neuron* nodes; add this user to their group or change "
         "their mode");
-  return Status::invalid("{} cannot drive this driver: {}; its log line tells why", ndl_->name,
-                         strerror(error < 0 ? -error : EIO));
+  return Status::invalid("{} cannot drive this driver: {}", ndl_->name, reason(errors, error));
 }
 
 Result<std::unique_ptr<Driver>> Driver::open(plugin::Loader& loader, const config::Config& config) {

@@ -15,6 +15,27 @@
 
 namespace opennrt::plugin {
 
+namespace {
+
+constinit thread_local CapturedErrors* t_captured = nullptr;
+
+}  // namespace
+
+CapturedErrors::CapturedErrors() : outer_(t_captured) { t_captured = this; }
+CapturedErrors::~CapturedErrors() { t_captured = outer_; }
+
+bool CapturedErrors::take(std::string_view text) noexcept {
+  if (t_captured == nullptr) return false;
+  try {
+    std::string& all = t_captured->text_;
+    if (!all.empty()) all += "; ";
+    all += text;
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 struct Host::State {
   explicit State(Loader& l) : loader(l) {}
   Loader& loader;
@@ -40,6 +61,7 @@ struct Host::State {
   static void log_line(void*, std::uint32_t level, const char* component,
                        const char* msg) noexcept {
     const log::Module module = module_of(component);
+    if (msg != nullptr && level <= NRTP_LOG_ERROR && CapturedErrors::take(msg)) return;
     if (msg != nullptr && log::enabled(module, level_of(level)))
       log::write(module, level_of(level), component != nullptr ? component : "plugin", msg);
   }
@@ -96,7 +118,8 @@ struct Host::State {
 
   static const nrtp_arch_plugin* answer(Result<const nrtp_arch_plugin*> found) {
     if (found.is_ok()) return *found;
-    ONRT_LOG(kPlugin, kError, "{}", found.status().message());
+    if (!CapturedErrors::take(found.status().message()))
+      ONRT_LOG(kPlugin, kError, "{}", found.status().message());
     return nullptr;
   }
 

@@ -13,6 +13,24 @@ namespace opennrt::plugin {
 
 class Loader;
 
+// While it lives, errors that plugins report on this thread are kept instead of
+// logged, so that the caller's own message can carry them.
+class CapturedErrors {
+ public:
+  CapturedErrors();
+  ~CapturedErrors();
+  CapturedErrors(const CapturedErrors&) = delete;
+  CapturedErrors& operator=(const CapturedErrors&) = delete;
+  bool empty() const { return text_.empty(); }
+  const std::string& text() const { return text_; }  // joined by "; "
+  // Called by the host services.
+  static bool take(std::string_view text) noexcept;
+
+ private:
+  std::string text_;
+  CapturedErrors* const outer_;
+};
+
 // One table for the whole process; it outlives every plugin.
 class Host {
  public:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 #include "log/log.h"
 
@@ -17,6 +18,14 @@ constexpr std::uint32_t kNqNotify = 1, kNqError = 3;  // nq_type of the driver
 // registers start at 0x100 + 0x28 q, the head is the fourth
 // (aws-neuron-driver 2.24.7.0).
 constexpr std::uint64_t kNotificFirst = 0x100, kNotificStride = 0x28, kNotificHead = 0xC;
+// Cause register of the software device's notification block; the bit is the
+// one of the interrupt cause on silicon.
+constexpr std::uint64_t kEmulatorCause = 0x1C;
+constexpr std::uint32_t kOverflowBit = 1u << 29;
+
+// Models of one core may be staged by several threads; which queues the driver
+// knows is looked at and changed under this lock.
+std::mutex queue_init_mutex;
 
 }  // namespace
 
@@ -216,6 +225,7 @@ Status CoreNode::init_queues(std::span<const nrtp_ndl_queue> queues) {
 }
 
 Status CoreNode::ensure_model_queue(std::uint32_t hardware_queue) {
+  const std::lock_guard lock(queue_init_mutex);
   if (hardware_queue >= 32 || (model_queues_ >> hardware_queue & 1) != 0) return Status::ok();
   const nrtp_arch_dma& dma = *bindings().arch->dma;
   std::array<nrtp_ndl_queue, kMaxRings> queues{};
@@ -234,6 +244,7 @@ Status CoreNode::ensure_model_queue(std::uint32_t hardware_queue) {
 }
 
 Status CoreNode::ensure_table_queue(std::uint32_t which) {
+  const std::lock_guard lock(queue_init_mutex);
   if ((table_queues_ >> which & 1) != 0) return Status::ok();
   const nrtp_arch_dma& dma = *bindings().arch->dma;
   nrtp_dma_slot slot{};
@@ -272,6 +283,12 @@ Status CoreNode::publish_heads() {
 bool CoreNode::overflowed() {
   auto* probe = ONRT_ARCH_MEMBER(nrtp_arch_hal, bindings().arch->hal, read_overflow);
   std::uint32_t overflow = 0;
+  if (probe == nullptr && bindings().platform == NRTP_PLATFORM_EMULATOR) {
+    const std::uint64_t block = bindings().arch->address->notific_bar0(bindings().product, core_);
+    return block != UINT64_MAX &&
+           al_reg_read32(device_.hal(), block + kEmulatorCause, overflow).is_ok() &&
+           (overflow & kOverflowBit) != 0;
+  }
   return probe != nullptr && probe(device_.arch_context(), core_, &overflow) == NRTP_OK &&
          overflow != 0;
 }

@@ -129,7 +129,7 @@ struct MemoryRequest {
   std::uint64_t alignment = 0;  // power of two; 0 = page
   Location location = Location::kDevice;
   Usage usage = Usage::kGeneric;
-  std::string_view hint;
+  std::string_view hint{};
 };
 
 // Everything one owner (a core or a model) has allocated.

@@ -35,6 +35,9 @@ void ModelImpl::release() {
   cache_.clear();
   for (auto it = cores_.rbegin(); it != cores_.rend(); ++it) {
     if ((*it)->allocator) (*it)->allocator->release_all();
+    // Pages belong to the core: others may still be placed on them.
+    (*it)->scratchpad.clear();
+    (*it)->shared_scratchpad.clear();
   }
 }
 

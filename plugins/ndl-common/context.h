@@ -117,7 +117,7 @@ class Context {
   int misc_request(Arg& arg) noexcept {
     Target target{};
     target.fd = descriptors.misc(&target.index);
-    return target.fd < 0 ? open_failed(0, target.fd) : request<kCode>(target, arg);
+    return target.fd < 0 ? open_failed(target.index, target.fd) : request<kCode>(target, arg);
   }
   // Says what to do about a node that could not be opened; returns `error`.
   int open_failed(uint32_t index, int error) const noexcept;

@@ -30,15 +30,18 @@ int Descriptors::device(uint32_t index) noexcept {
   return fd >= 0 ? fd : open_device(index);
 }
 
-int64_t Descriptors::open_misc() noexcept {
+int64_t Descriptors::open_misc(uint32_t* out_index) noexcept {
   // The misc lane of any device answers for all of them.
-  uint32_t index = 0;
-  int fd = port_->open(port_ctx_, DevicePath(index).text, NRTP_OPEN_WRITE);
-  while (fd == -ENOENT && ++index < kMaxDevices)
-    if (port_->exists(port_ctx_, DevicePath(index).text) == 1)
-      fd = port_->open(port_ctx_, DevicePath(index).text, NRTP_OPEN_WRITE);
+  *out_index = 0;
+  int fd = port_->open(port_ctx_, DevicePath(0).text, NRTP_OPEN_WRITE);
+  for (uint32_t index = 1; fd == -ENOENT && index < kMaxDevices; ++index) {
+    const DevicePath path(index);
+    if (port_->exists(port_ctx_, path.text) != 1) continue;
+    *out_index = index;
+    fd = port_->open(port_ctx_, path.text, NRTP_OPEN_WRITE);
+  }
   if (fd < 0) return fd;
-  const int64_t mine = int64_t{index} << 32 | fd;
+  const int64_t mine = int64_t{*out_index} << 32 | fd;
   int64_t winner = -1;
   if (misc_.compare_exchange_strong(winner, mine, std::memory_order_acq_rel)) return mine;
   port_->close(port_ctx_, fd);
@@ -47,9 +50,9 @@ int64_t Descriptors::open_misc() noexcept {
 
 int Descriptors::misc(uint32_t* out_index) noexcept {
   int64_t misc = misc_.load(std::memory_order_acquire);
-  if (misc < 0) misc = open_misc();
+  if (misc < 0) misc = open_misc(out_index);
   if (misc < 0) return static_cast<int>(misc);
-  if (out_index) *out_index = static_cast<uint32_t>(misc >> 32);
+  *out_index = static_cast<uint32_t>(misc >> 32);
   return static_cast<int>(misc & 0xFFFFFFFF);
 }
 

@@ -26,9 +26,9 @@ class Descriptors {
   // Descriptor or -errno. Lock-free: the loser of a race closes its own and
   // uses the winner's. A failed open leaves the slot empty.
   int device(uint32_t index) noexcept;
-  // out_index: the device whose node was opened, 0 unless a container shows
-  // only later ones.
-  int misc(uint32_t* out_index = nullptr) noexcept;
+  // out_index: the device whose node was opened, or could not be; 0 unless a
+  // container shows only later ones.
+  int misc(uint32_t* out_index) noexcept;
 
   // Closes all. Closing the misc descriptor gives up the core reservations of
   // the process. Call when no other call is under way.
@@ -36,7 +36,7 @@ class Descriptors {
 
  private:
   int open_device(uint32_t index) noexcept;
-  int64_t open_misc() noexcept;
+  int64_t open_misc(uint32_t* out_index) noexcept;
 
   const nrtp_sys_port* port_;
   void* port_ctx_;

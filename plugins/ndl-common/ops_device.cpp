@@ -71,7 +71,7 @@ int bdf_ext(void* ctx, uint32_t index, nrtp_ndl_bdf* out) noexcept {
   // The driver counts from the device whose node was opened.
   Target target{};
   target.fd = at.ndl->descriptors.misc(&target.index);
-  if (target.fd < 0) return at.ndl->open_failed(0, target.fd);
+  if (target.fd < 0) return at.ndl->open_failed(target.index, target.fd);
   ndl_bdf_ext arg{};
   arg.index = index - target.index;
   if (const int error = at.ndl->request<kBdfExt>(target, arg)) return error;

@@ -45,6 +45,7 @@ int get_pa(void* ctx, uint64_t mem, uint64_t* out_pa) noexcept {
     *out_pa = pa;
     return 0;
   }
+  pa = 0;
   ndl_mem_pa arg{at.driver_handle, &pa};
   if (const int error = at.request<kMemGetPa>(arg)) return error;
   at.memory->pa.store(pa, std::memory_order_release);

@@ -19,4 +19,8 @@ std::vector<std::string> seeds_neff_container();
 void fuzz_neff_manifest(const std::uint8_t* data, std::size_t size);
 std::vector<std::string> seeds_neff_manifest();
 
+// A configuration file.
+void fuzz_config_yaml(const std::uint8_t* data, std::size_t size);
+std::vector<std::string> seeds_config_yaml();
+
 }  // namespace opennrt::fuzz

@@ -23,6 +23,7 @@ void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
 const Target kTargets[] = {
     {"neff_container", fuzz_neff_container, seeds_neff_container},
     {"neff_manifest", fuzz_neff_manifest, seeds_neff_manifest},
+    {"config_yaml", fuzz_config_yaml, seeds_config_yaml},
 };
 
 // Text that parsers treat specially.

@@ -39,9 +39,9 @@ class DeviceStack {
       return level <= NRTP_LOG_WARN || std::getenv("OPENNRT_TEST_LOG") != nullptr;
     };
     host_.alloc = [](void*, std::size_t bytes, std::size_t align) -> void* {
-      return std::aligned_alloc(align < 16 ? 16 : align,
-                                (bytes + (align < 16 ? 15 : align - 1)) /
-                                    (align < 16 ? 16 : align) * (align < 16 ? 16 : align));
+      return std::aligned_alloc(align < 16 ? 16 : align, (bytes + (align < 16 ? 15 : align - 1)) /
+                                                             (align < 16 ? 16 : align) *
+                                                             (align < 16 ? 16 : align));
     };
     host_.release = [](void*, void* p) { std::free(p); };
     host_.config_get = [](void* self, const char* key, char* buf, std::size_t n) -> int {

@@ -11,7 +11,9 @@ uint64_t none2(const nrtp_product*, uint32_t, uint32_t) { return UINT64_MAX; }
 uint64_t none1(const nrtp_product*, uint32_t) { return UINT64_MAX; }
 uint64_t sem(const nrtp_product*, uint32_t, uint32_t, uint32_t) { return UINT64_MAX; }
 uint32_t hbm(const nrtp_product*, uint32_t) { return 0; }
-int classify(const nrtp_product*, uint64_t, nrtp_addr_class*) { return NRTP_INVALID; }
+[[maybe_unused]] int classify(const nrtp_product*, uint64_t, nrtp_addr_class*) {
+  return NRTP_INVALID;
+}
 const nrtp_csr_region* regions(const nrtp_product*, uint32_t* n) {
   *n = 0;
   return nullptr;

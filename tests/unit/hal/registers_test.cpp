@@ -80,8 +80,8 @@ TEST_F(RegisterTest, OutsideEveryWindowNothingReachesTheDriver) {
   EXPECT_EQ(al_reg_read32(device_, 0x2000, value).code(), NRT_INVALID);
   EXPECT_EQ(al_reg_write32(device_, 0x0FFC, 1).code(), NRT_INVALID);
   EXPECT_TRUE(registers_.bursts.empty());
-  EXPECT_EQ(value, 5u);                // outputs only on success
-  EXPECT_FALSE(device_.dead.load());   // a refused access is no lost write
+  EXPECT_EQ(value, 5u);               // outputs only on success
+  EXPECT_FALSE(device_.dead.load());  // a refused access is no lost write
 }
 
 TEST_F(RegisterTest, FailedWriteKillsTheDevice) {

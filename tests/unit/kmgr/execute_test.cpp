@@ -172,10 +172,6 @@ TEST_F(ManagerTest, TensorAllocationArguments) {
 TEST_F(ManagerTest, CloseUnloadsWhatIsLeftAndTearsDown) {
   load(0);
   load(1);
-  struct Watch {
-    std::atomic<int>& models;
-    std::atomic<int>& down;
-  };
   // The fake dies with the manager: observe through its last calls.
   std::atomic<int> unstaged{0};
   tdrv_->on_unstage = [&] {

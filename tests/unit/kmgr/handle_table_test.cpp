@@ -41,7 +41,7 @@ TEST(HandleTable, StaleForeignAndInventedHandlesAreNothing) {
   EXPECT_EQ(t.find(a), nullptr);
   EXPECT_EQ(*t.find(b), 2);
   for (std::uintptr_t bad : {std::uintptr_t{0}, std::uintptr_t{1}, ~std::uintptr_t{0}, b + 1, b - 1,
-                             b ^ (1ull << 63), reinterpret_cast<std::uintptr_t>(&t)})
+                             b ^ (std::uintptr_t{1} << 63), reinterpret_cast<std::uintptr_t>(&t)})
     EXPECT_EQ(t.find(bad), nullptr) << bad;
 }
 

@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Outcome{NRT_EXEC_HW_ERR_HBM_UE, true}, Outcome{NRT_EXEC_HW_ERR_NC_UE, true},
                       Outcome{NRT_EXEC_HW_ERR_DMA_ABORT, true},
                       Outcome{NRT_EXEC_SW_NQ_OVERFLOW, true}),
-    [](const auto& info) { return std::to_string(static_cast<int>(info.param.code)); });
+    [](const auto& row) { return std::to_string(static_cast<int>(row.param.code)); });
 
 // The ones queued behind a fatal failure return, and none of them is stepped.
 TEST_F(UnitTest, ThoseInFlightBehindAFatalFailureReturn) {

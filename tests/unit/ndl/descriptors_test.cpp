@@ -13,6 +13,10 @@ namespace {
 struct DescriptorsTest : ::testing::Test {
   FakePort port;
   ndl::Descriptors descriptors{port.table(), &port};
+  int misc() {
+    uint32_t index = 0;
+    return descriptors.misc(&index);
+  }
 };
 
 TEST_F(DescriptorsTest, ADeviceIsOpenedReadOnlyOnce) {
@@ -61,8 +65,8 @@ TEST_F(DescriptorsTest, TheMiscRaceLeavesOneDescriptor) {
   std::barrier both(2);
   port.before_open = [&] { both.arrive_and_wait(); };
   int fds[2] = {-1, -1};
-  std::thread a([&] { fds[0] = descriptors.misc(); });
-  std::thread b([&] { fds[1] = descriptors.misc(); });
+  std::thread a([&] { fds[0] = misc(); });
+  std::thread b([&] { fds[1] = misc(); });
   a.join();
   b.join();
   EXPECT_EQ(port.open_count(), 1u);
@@ -76,7 +80,7 @@ TEST_F(DescriptorsTest, MiscIsWriteOnlyOnDevice0) {
   EXPECT_EQ(index, 0u);
   EXPECT_EQ(port.file(fd).path, "/dev/neuron0");
   EXPECT_EQ(port.file(fd).flags, uint32_t{NRTP_OPEN_WRITE});
-  EXPECT_EQ(descriptors.misc(), fd);
+  EXPECT_EQ(misc(), fd);
   EXPECT_EQ(port.opens, 1);
 }
 
@@ -90,21 +94,25 @@ TEST_F(DescriptorsTest, MiscTakesTheFirstDeviceThereIs) {
 
 TEST_F(DescriptorsTest, MiscWithoutAnyDevice) {
   port.nodes.clear();
-  EXPECT_EQ(descriptors.misc(), -ENOENT);
+  EXPECT_EQ(misc(), -ENOENT);
   EXPECT_EQ(port.open_count(), 0u);
 }
 
 TEST_F(DescriptorsTest, MiscDoesNotHideAPermissionProblem) {
   port.add_device(1);
   port.nodes["/dev/neuron0"] = -EACCES;
-  EXPECT_EQ(descriptors.misc(), -EACCES);
+  EXPECT_EQ(misc(), -EACCES);
+  port.nodes = {{"/dev/neuron5", -EACCES}, {"/dev/neuron6", 0}};
+  uint32_t index = 0;
+  EXPECT_EQ(descriptors.misc(&index), -EACCES);
+  EXPECT_EQ(index, 5u);
 }
 
 TEST_F(DescriptorsTest, CloseAllClosesAndTheNextUseOpensAnew) {
   port.add_device(3);
   const int first = descriptors.device(0);
   descriptors.device(3);
-  descriptors.misc();
+  misc();
   EXPECT_EQ(port.open_count(), 3u);
   descriptors.close_all();
   EXPECT_EQ(port.open_count(), 0u);

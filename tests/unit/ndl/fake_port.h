@@ -45,6 +45,29 @@ void put(void* at, size_t offset, T value) {
   std::memcpy(static_cast<char*>(at) + offset, &value, sizeof value);
 }
 
+// Bytes of an argument, little endian as on x86-64.
+class Bytes {
+ public:
+  Bytes& u8(uint8_t v) { return add(v); }
+  Bytes& u16(uint16_t v) { return add(v); }
+  Bytes& u32(uint32_t v) { return add(v); }
+  Bytes& u64(uint64_t v) { return add(v); }
+  Bytes& zeros(size_t n) {
+    data_.resize(data_.size() + n);
+    return *this;
+  }
+  operator std::vector<uint8_t>() const { return data_; }
+
+ private:
+  template <typename T>
+  Bytes& add(T v) {
+    const auto* at = reinterpret_cast<const uint8_t*>(&v);
+    data_.insert(data_.end(), at, at + sizeof v);
+    return *this;
+  }
+  std::vector<uint8_t> data_;
+};
+
 struct Call {
   int fd;
   uint32_t code;

@@ -253,6 +253,27 @@ TEST_F(MemoryTest, MapAgainstFree) {
   }
 }
 
+TEST_F(MemoryTest, ThreadsDoNotDisturbEachOther) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      char buffer[64] = {};
+      for (int round = 0; round < 100; ++round) {
+        const uint64_t mem = alloc(dev);
+        void* va = nullptr;
+        uint64_t pa = 0;
+        EXPECT_EQ(ops->mem->map(ctx, mem, &va), 0);
+        EXPECT_EQ(ops->mem->get_pa(ctx, mem, &pa), 0);
+        EXPECT_EQ(ops->copy->in(ctx, mem, 0, buffer, sizeof buffer), 0);
+        EXPECT_EQ(ops->mem->free(ctx, mem), 0);
+        EXPECT_EQ(ops->copy->in(ctx, mem, 0, buffer, sizeof buffer), -EINVAL);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(port.calls_of(kMemFreeCode).size(), 400u);
+  EXPECT_TRUE(port.maps.empty());
+}
+
 // --- queries
 
 TEST_F(MemoryTest, DmabufGivesADescriptor) {

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Containers that must be accepted.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
 #include "limits.h"
 
 namespace opennrt::neff {
@@ -117,6 +123,29 @@ TEST(Container, DefaultCapFollowsTheMemoryLimit) {
   LoadLimits limits = test_limits();
   limits.max_decompressed_bytes = 0;
   EXPECT_TRUE(load(testing::sample_neff().build(), limits).is_ok());
+}
+
+// In a child process whose address space ends below the size of the member.
+[[noreturn]] void load_in_little_memory(const std::string& file) {
+  rlim_t pages = 0;  // address space in use
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t bytes = pages * static_cast<rlim_t>(sysconf(_SC_PAGE_SIZE)) + (rlim_t{16} << 20);
+  const rlimit limit = {bytes, bytes};
+  setrlimit(RLIMIT_AS, &limit);
+  LoadLimits limits = test_limits();
+  limits.max_decompressed_bytes = std::uint64_t{1} << 40;
+  const auto program = load(file, limits);
+  std::_Exit(!program.is_ok() && program.status().code() == NRT_RESOURCE ? 0 : 1);
+}
+
+TEST(Container, HostMemoryExhaustedIsAResourceError) {
+  if (std::string_view(OPENNRT_BUILD_SAN) != "none")
+    GTEST_SKIP() << "sanitizers reserve address space and abort at its limit";
+  NeffBuilder neff;
+  neff.members["weights"] = std::string(std::size_t{48} << 20, '\0');
+  const std::string file = neff.build();
+  neff.members.clear();
+  EXPECT_EXIT(load_in_little_memory(file), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ inline LoadLimits test_limits() {
   limits.targets = {"sunda", "v2"};
   limits.known_targets = {"sunda", "v2", "cayman", "v3", "mariana", "v4"};
   limits.running_on = "sunda (trn1.2xlarge)";
-  limits.max_decompressed_bytes = std::uint64_t{64} << 20;
+  limits.max_decompressed_bytes = std::uint64_t{16} << 20;
   return limits;
 }
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A copy of the library with its plugins, damaged in one way each time:
+// nrt_init fails with the documented status and one line that says why.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "nrt/nrt.h"
+#include "support/plugin_directory.h"
+
+namespace opennrt::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+struct Outcome {
+  int status = -1;  // of nrt_init; -1: the process died
+  std::string text;
+  std::size_t error_lines = 0;
+};
+
+class PluginFailure : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(plugins());
+    fs::copy_file(OPENNRT_LIBRARY, tree_.file("libnrt.so.1"));
+    for (const auto& entry : fs::directory_iterator(OPENNRT_BUILT_PLUGINS))
+      fs::copy_file(entry.path(), plugins() + "/" + entry.path().filename().string());
+  }
+  std::string plugins() const { return tree_.file("plugins"); }
+
+  // nrt_init in a process that has seen no plugin yet.
+  Outcome init() {
+    int pipe_ends[2];
+    EXPECT_EQ(pipe(pipe_ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(pipe_ends[1], STDERR_FILENO);
+      close(pipe_ends[0]);
+      setenv("OPENNRT_DEVICE", "emulator", 1);
+      setenv("OPENNRT_PLUGIN_PATH", extra_.path().c_str(), 1);
+      void* library = dlopen(tree_.file("libnrt.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (library == nullptr) {
+        fprintf(stderr, "%s\n", dlerror());
+        _exit(99);
+      }
+      auto* start = reinterpret_cast<decltype(&nrt_init)>(dlsym(library, "nrt_init"));
+      _exit(start(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
+    }
+    close(pipe_ends[1]);
+    Outcome out;
+    char buffer[4096];
+    for (ssize_t n; (n = read(pipe_ends[0], buffer, sizeof buffer)) > 0;)
+      out.text.append(buffer, static_cast<std::size_t>(n));
+    close(pipe_ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status)) out.status = WEXITSTATUS(status);
+    for (std::size_t at = 0; (at = out.text.find(" ERROR ", at)) != std::string::npos; ++at)
+      ++out.error_lines;
+    return out;
+  }
+  void expect_one_line(std::initializer_list<std::string> parts) {
+    const Outcome out = init();
+    EXPECT_EQ(out.status, NRT_INVALID) << out.text;
+    EXPECT_EQ(out.error_lines, 1u) << out.text;
+    for (const std::string& part : parts) EXPECT_THAT(out.text, HasSubstr(part));
+  }
+
+  PluginDirectory tree_, extra_;
+};
+
+TEST_F(PluginFailure, TheUndamagedCopyWorks) {
+  const Outcome out = init();
+  EXPECT_EQ(out.status, 0) << out.text;
+  EXPECT_EQ(out.text, "");
+}
+
+TEST_F(PluginFailure, MissingArchManifest) {
+  fs::remove(plugins() + "/sunda.plugin.yaml");
+  expect_one_line({plugins() + "/opennrt-sunda.so", "no manifest of this directory names it"});
+}
+
+TEST_F(PluginFailure, MissingArchPlugin) {
+  fs::remove(plugins() + "/sunda.plugin.yaml");
+  fs::remove(plugins() + "/opennrt-sunda.so");
+  expect_one_line({"no arch plugin found in ", plugins()});
+}
+
+TEST_F(PluginFailure, TruncatedArchLibrary) {
+  const std::string library = plugins() + "/opennrt-sunda.so";
+  fs::resize_file(library, fs::file_size(library) / 3);
+  expect_one_line({library + ": truncated: "});
+}
+
+TEST_F(PluginFailure, EmptyLibrary) {
+  const std::string library = plugins() + "/opennrt-ndl-kernel.so";
+  fs::resize_file(library, 0);
+  expect_one_line({library + ": not a shared library"});
+}
+
+TEST_F(PluginFailure, OtherMajor) {
+  extra_.manifest("ndl-kernel.plugin.yaml", "ndl", "ndl-kernel",
+                  PluginDirectory::library("ndl-other-major"));
+  expect_one_line(
+      {PluginDirectory::library("ndl-other-major"), "plugin ABI 2.0, this runtime has 1.0"});
+}
+
+TEST_F(PluginFailure, HiddenMember) {
+  extra_.manifest("ndl-kernel.plugin.yaml", "ndl", "ndl-kernel",
+                  PluginDirectory::library("ndl-missing-member"));
+  expect_one_line(
+      {PluginDirectory::library("ndl-missing-member"), "mandatory member sync.sem_inc is missing"});
+}
+
+TEST_F(PluginFailure, BrokenManifestOfThePort) {
+  PluginDirectory unused;
+  fs::remove(plugins() + "/emulator.plugin.yaml");
+  std::ofstream(plugins() + "/emulator.plugin.yaml") << "kind: lamp\n";
+  expect_one_line({plugins() + "/emulator.plugin.yaml: kind is 'lamp'"});
+}
+
+TEST_F(PluginFailure, AnotherBrokenPluginHarmsNobody) {
+  extra_.manifest("x.plugin.yaml", "ndl", "other", PluginDirectory::library("ndl-wrong-magic"));
+  extra_.write("y.plugin.yaml", "[");
+  EXPECT_EQ(init().status, 0);
+}
+
+}  // namespace
+}  // namespace opennrt::test
