@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 #include "log/log.h"
 
@@ -21,6 +22,10 @@ constexpr std::uint64_t kNotificFirst = 0x100, kNotificStride = 0x28, kNotificHe
 // one of the interrupt cause on silicon.
 constexpr std::uint64_t kEmulatorCause = 0x1C;
 constexpr std::uint32_t kOverflowBit = 1u << 29;
+
+// Models of one core may be staged by several threads; which queues the driver
+// knows is looked at and changed under this lock.
+std::mutex queue_init_mutex;
 
 }  // namespace
 
@@ -220,6 +225,7 @@ Status CoreNode::init_queues(std::span<const nrtp_ndl_queue> queues) {
 }
 
 Status CoreNode::ensure_model_queue(std::uint32_t hardware_queue) {
+  const std::lock_guard lock(queue_init_mutex);
   if (hardware_queue >= 32 || (model_queues_ >> hardware_queue & 1) != 0) return Status::ok();
   const nrtp_arch_dma& dma = *bindings().arch->dma;
   std::array<nrtp_ndl_queue, kMaxRings> queues{};
@@ -238,6 +244,7 @@ Status CoreNode::ensure_model_queue(std::uint32_t hardware_queue) {
 }
 
 Status CoreNode::ensure_table_queue(std::uint32_t which) {
+  const std::lock_guard lock(queue_init_mutex);
   if ((table_queues_ >> which & 1) != 0) return Status::ok();
   const nrtp_arch_dma& dma = *bindings().arch->dma;
   nrtp_dma_slot slot{};

@@ -58,6 +58,7 @@ inline std::uint32_t io_switch_packets(std::span<const QueuePlacement> queues,
 struct TableRing {
   bool present = false;
   std::uint64_t m2s_base = 0, s2m_base = 0;
+  std::uint32_t descriptors = 0;  // released by the kick; 0 = the arch's usual number
 };
 
 // Everything one core's images need to know.

@@ -71,7 +71,6 @@ Result<TableRing> place_table_ring(CoreNode& core, const std::shared_ptr<Allocat
     ring.tx.push_back(pair.tx);
     ring.rx.push_back(pair.rx);
   };
-  // The image releases exactly `kick` descriptors; the event is the last.
   for (const TablePart& part : parts) {
     ONRT_ASSIGN(DmemPtr table,
                 owner->allocate({.bytes = part.content.size(), .usage = usage, .hint = part.name}));
@@ -85,17 +84,12 @@ Result<TableRing> place_table_ring(CoreNode& core, const std::shared_ptr<Allocat
     }
     memory.push_back(std::move(table));
   }
-  if (ring.tx.size() + 1 > kick) {
-    return Status::resource(
-        "{} tables need {} descriptors with their event, the device images release {}; a table "
-        "may have at most {} bytes",
-        usage_name(usage), ring.tx.size() + 1, kick, kMaxDescriptorBytes);
-  }
   const std::uint64_t one = dma.event_const_addr[1];
   const std::uint64_t event_address =
       bindings.arch->address->event_addr(bindings.product, core.core(), event);
-  // Spare descriptors repeat the first word of the first table.
-  if (parts.empty() && kick > 1) {
+  // The usual kick releases a fixed number; spare descriptors repeat the first
+  // word of the first table. Tables beyond one descriptor need a longer kick.
+  if (ring.tx.empty() && kick > 1) {
     return Status::failure("no tables for a ring of {} descriptors", kick);
   }
   while (ring.tx.size() + 1 < kick) {
@@ -116,6 +110,7 @@ Result<TableRing> place_table_ring(CoreNode& core, const std::shared_ptr<Allocat
   ONRT_TRY(rings->copy_in(0, image.bytes().data(), image.bytes().size()));
   TableRing placed;
   placed.present = true;
+  placed.descriptors = static_cast<std::uint32_t>(ring.tx.size());
   placed.m2s_base = rings->address() + tx;
   placed.s2m_base = rings->address() + rx;
   memory.push_back(std::move(rings));

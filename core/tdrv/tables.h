@@ -29,7 +29,8 @@ Result<std::vector<TablePart>> act_tables(const nrtp_arch_plugin& arch,
                                           const neff::Subgraph& subgraph);
 
 // Uploads the parts and the ring that loads them and then sets `event`. The
-// memory is appended to `memory`. `kick`: descriptors the image releases.
+// memory is appended to `memory`. `kick`: descriptors the image usually
+// releases; the ring has at least so many.
 Result<TableRing> place_table_ring(CoreNode& core, const std::shared_ptr<Allocator>& owner,
                                    std::span<const TablePart> parts, std::uint32_t event,
                                    std::uint32_t kick, Usage usage, std::vector<DmemPtr>& memory);

@@ -80,7 +80,9 @@ TEST_P(VecAdd, ThousandExecutions) {
     VecAddTensors& tensors = i % 2 == 0 ? first : second;
     if (i % 100 < 2) tensors.poison_output();
     ASSERT_EQ(tensors.execute(), NRT_SUCCESS) << "execution " << i;
-    if (i % 100 < 2) ASSERT_EQ(tensors.wrong(), 0u) << "execution " << i;
+    if (i % 100 < 2) {
+      ASSERT_EQ(tensors.wrong(), 0u) << "execution " << i;
+    }
   }
 }
 
@@ -94,14 +96,16 @@ TEST_P(VecAdd, FourThreadsOnDistinctTensorSets) {
       for (int i = 0; i < 250; ++i) {
         if (i % 50 == 0) tensors.poison_output();
         ASSERT_EQ(tensors.execute(), NRT_SUCCESS);
-        if (i % 50 == 0) ASSERT_EQ(tensors.wrong(), 0u);
+        if (i % 50 == 0) {
+          ASSERT_EQ(tensors.wrong(), 0u);
+        }
       }
     });
   for (std::thread& thread : threads) thread.join();
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, VecAdd, ::testing::ValuesIn(kSundaModels),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST(VecAddModels, TwoModelsAlternate) {
   if (!have_corpus()) GTEST_SKIP() << "corpus absent: set OPENNRT_CORPUS";
@@ -142,7 +146,9 @@ TEST_P(ForeignNeff, IsRefusedNamingBothSides) {
   EXPECT_EQ(status, GetParam().status);
   EXPECT_EQ(model, nullptr);
   EXPECT_NE(text.find(GetParam().built_for), std::string::npos) << text;
-  if (GetParam().status == NRT_INVALID) EXPECT_NE(text.find("sunda"), std::string::npos) << text;
+  if (GetParam().status == NRT_INVALID) {
+    EXPECT_NE(text.find("sunda"), std::string::npos) << text;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -152,8 +158,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Foreign{"moe_bf16_mariana.neff", "mariana", NRT_INVALID},
                       Foreign{"bert_inf1_rejected.neff", "Inferentia1",
                               NRT_UNSUPPORTED_NEFF_VERSION}),
-    [](const auto& info) {
-      std::string name = info.param.file;
+    [](const auto& test) {
+      std::string name = test.param.file;
       for (char& c : name)
         if (c == '.') c = '_';
       return name;

@@ -87,7 +87,9 @@ TEST_F(Descent, HostTensorsTravelInOneRequestEachWay) {
     tensors.push_back(tensor);
     const bool is_input = t.usage == NRT_TENSOR_USAGE_INPUT;
     const std::vector<float> data(t.size / 4, static_cast<float>(1 << i));
-    if (is_input) ASSERT_EQ(nrt_tensor_write(tensor, data.data(), 0, t.size), NRT_SUCCESS);
+    if (is_input) {
+      ASSERT_EQ(nrt_tensor_write(tensor, data.data(), 0, t.size), NRT_SUCCESS);
+    }
     ASSERT_EQ(nrt_add_tensor_to_tensor_set(is_input ? in : out, t.name, tensor), NRT_SUCCESS);
     (is_input ? inputs : outputs) += 1;
   }

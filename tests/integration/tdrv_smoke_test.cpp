@@ -173,5 +173,29 @@ INSTANTIATE_TEST_SUITE_P(Corpus, VectorAdd,
                                            "vecadd_2tiles_sunda_b.neff",
                                            "vecadd_2tiles_sunda_c.neff"));
 
+// Programs with weights, activation tables and scratchpads are placed and leave
+// nothing behind, whether or not the software device can run them yet.
+class Staging : public TdrvSmoke, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(Staging, PlacesAndReleases) {
+  const auto program = load(GetParam());
+  if (program == nullptr) {
+    if (HasFailure()) return;
+    GTEST_SKIP() << GetParam() << " is not in " << corpus();
+  }
+  auto tdrv = bring_up();
+  ASSERT_NE(tdrv, nullptr);
+  const std::uint64_t before = tdrv->memory_use(0)->used;
+  auto model = tdrv->stage(program, 0, 1);
+  ASSERT_TRUE(model.is_ok()) << model.status().message();
+  EXPECT_GT(tdrv->memory_use(0)->used, before);
+  EXPECT_TRUE(tdrv->unstage(*model).is_ok());
+  EXPECT_EQ(tdrv->memory_use(0)->used, before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, Staging,
+                         ::testing::Values("vecadd_1tile_sunda.neff", "conv_f32_n1_sunda.neff",
+                                           "conv_f32_n2_sunda.neff", "convpool_f16_n2_sunda.neff"));
+
 }  // namespace
 }  // namespace opennrt::tdrv

@@ -122,7 +122,9 @@ class VecAddTensors {
     nrt_tensor_t* t = nullptr;
     ASSERT_EQ(nrt_tensor_allocate(placement, vnc, model_.bytes(), name.c_str(), &t), NRT_SUCCESS);
     tensors_.push_back(t);
-    if (data != nullptr) ASSERT_EQ(nrt_tensor_write(t, data, 0, model_.bytes()), NRT_SUCCESS);
+    if (data != nullptr) {
+      ASSERT_EQ(nrt_tensor_write(t, data, 0, model_.bytes()), NRT_SUCCESS);
+    }
     ASSERT_EQ(nrt_add_tensor_to_tensor_set(set, name.c_str(), t), NRT_SUCCESS);
   }
 

@@ -261,7 +261,8 @@ Status RegionWriter::append_table_ring() {
                            arch_.name, slot.engine, engine_text(engine_), in_.core);
   }
   append_table_ring_setup(out_, at_, slot, index, ring);
-  const std::uint32_t kick = dve ? arch_.tables->dve_kick : arch_.tables->act_kick;
+  const std::uint32_t usual = dve ? arch_.tables->dve_kick : arch_.tables->act_kick;
+  const std::uint32_t kick = ring.descriptors != 0 ? ring.descriptors : usual;
   if (!plan_.form->conditional_reload) {
     append_doorbell(out_, at_, slot, kick);
     return Status::ok();

@@ -48,9 +48,9 @@ std::string tar_only(const std::function<void(std::string&)>& change) {
 }
 
 std::string zeros_bomb() {
-  // 20 MiB of zeros in one member, about 90 KiB stored.
+  // 48 MiB of zeros in one member, about 200 KiB stored.
   NeffBuilder neff;
-  neff.members["zeros"] = std::string(std::size_t{20} << 20, '\0');
+  neff.members["zeros"] = std::string(std::size_t{48} << 20, '\0');
   return neff.build();
 }
 
@@ -189,7 +189,7 @@ const BadFile kBadFiles[] = {
      },
      NRT_INVALID,
      {"\"m65536\"", "65536"}},
-    {"OverTheCap", zeros_bomb, NRT_RESOURCE, {"16777216", "memory limit"}},
+    {"OverTheCap", zeros_bomb, NRT_RESOURCE, {"41943040", "memory limit"}},
     {"MemberLargerThanTar",
      [] {
        return tar_only([](std::string& tar) {
@@ -212,7 +212,9 @@ class BadFileTest : public ::testing::TestWithParam<BadFile> {};
 
 TEST_P(BadFileTest, IsRefused) {
   const BadFile& bad = GetParam();
-  expect_refused({bad.name, nullptr, bad.status, bad.texts}, bad.file(), test_limits());
+  LoadLimits limits = test_limits();
+  limits.max_decompressed_bytes = std::uint64_t{40} << 20;  // more than 65536 empty members
+  expect_refused({bad.name, nullptr, bad.status, bad.texts}, bad.file(), limits);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BadFileTest, ::testing::ValuesIn(kBadFiles),
