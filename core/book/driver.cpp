@@ -105,7 +105,6 @@ Status Driver::no_device() const {
 Status Driver::find_devices() {
   const plugin::CapturedErrors errors;
   std::int32_t indexes[kMaxDevices];
-  const plugin::CapturedErrors errors;
   const int n = ndl_->device->available(ndl_ctx_, indexes, kMaxDevices);
   if (n < 0) return Status::invalid("devices cannot be listed: {}", reason(errors, n));
   return n == 0 ? no_device() : Status();
