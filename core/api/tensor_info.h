@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/status.h"
-#include "neff/program.h"
+#include "kmgr/models.h"
 #include "nrt/nrt_experimental.h"
 
 namespace opennrt::api {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "neff/container.h"
 
-#include <Poco/MD5Engine.h>
-#include <Poco/SHA2Engine.h>
 #include <archive.h>
 #include <archive_entry.h>
 
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "log/log.h"
+#include "neff/digest.h"
 #include "neff/gunzip.h"
 #include "neff/memory_limit.h"
 #include "neff/text.h"
@@ -91,19 +90,6 @@ Status check_versions(const Header& header) {
                         kSupportedFeatures);
   }
   return Status::ok();
-}
-
-std::vector<std::byte> digest_bytes(Poco::DigestEngine& engine,
-                                    std::span<const std::byte> payload) {
-  // The engines count bytes of one call in 32 bits or size_t, depending on
-  // the engine; small pieces suit both.
-  constexpr std::size_t kPiece = std::size_t{1} << 24;
-  for (; !payload.empty(); payload = payload.subspan(std::min(kPiece, payload.size())))
-    engine.update(payload.data(), std::min(kPiece, payload.size()));
-  const Poco::DigestEngine::Digest& digest = engine.digest();
-  std::vector<std::byte> out;
-  for (const unsigned char byte : digest) out.push_back(std::byte{byte});
-  return out;
 }
 
 // Feeds the archive reader from the payload, inflating on the way.
@@ -311,14 +297,12 @@ Result<Header> read_header(std::span<const std::byte> bytes) {
 Status check_hash(const Header& header, std::span<const std::byte> payload) {
   const std::span<const std::byte> stored(header.hash);
   if (header.pkg_version == 1) {
-    Poco::SHA2Engine engine(Poco::SHA2Engine::SHA_256);
-    const auto computed = digest_bytes(engine, payload);
+    const auto computed = sha256(payload);
     if (std::ranges::equal(stored, computed)) return Status::ok();
     return Status::invalid("NEFF header: SHA-256 of the payload is {}, the header says {}",
                            hex(computed), hex(stored));
   }
-  Poco::MD5Engine engine;
-  const auto computed = digest_bytes(engine, payload);
+  const auto computed = md5(payload);
   // Compilers up to 2.16 store the digest as is, later ones store each of its
   // four words reversed.
   auto reversed = computed;
