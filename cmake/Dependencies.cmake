@@ -13,6 +13,28 @@ if(OPENNRT_TESTS)
   find_package(GTest REQUIRED)
 endif()
 
+# yaml-cpp inside libnrt: static and hidden where that links, so that another
+# yaml-cpp in the process cannot take its place. The distribution's archive is
+# position independent except for references to C++ library data, hence
+# opennrt_static_cxx. Sanitizers need the shared C++ library.
+find_library(YAML_CPP_STATIC NAMES libyaml-cpp.a)
+add_library(opennrt_yaml INTERFACE)
+add_library(opennrt_static_cxx INTERFACE)
+if(YAML_CPP_STATIC AND OPENNRT_SANITIZE STREQUAL "none" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_link_libraries(opennrt_yaml INTERFACE ${YAML_CPP_STATIC})
+  target_link_options(opennrt_static_cxx INTERFACE -static-libstdc++ -static-libgcc)
+  target_sources(opennrt_static_cxx INTERFACE ${PROJECT_SOURCE_DIR}/core/base/single_threaded.c)
+else()
+  target_link_libraries(opennrt_yaml INTERFACE yaml-cpp)
+endif()
+
+# Digests of the NEFF container.
+find_path(LIBMD_INCLUDE_DIR md5.h REQUIRED)
+find_library(LIBMD_STATIC NAMES libmd.a REQUIRED)
+add_library(opennrt_md INTERFACE)
+target_include_directories(opennrt_md SYSTEM INTERFACE ${LIBMD_INCLUDE_DIR})
+target_link_libraries(opennrt_md INTERFACE ${LIBMD_STATIC})
+
 # fmt and spdlog header-only and hidden, so that no symbol of theirs is shared
 # with the process we are loaded into.
 add_library(opennrt_fmt INTERFACE)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MD5 (RFC 1321) and SHA-256 (FIPS 180-4) of a byte range, against damage, not
-// against attackers. Own code because the shared Foundation library of Poco
-// blocks SIGPIPE in the process that loads it, which a guest must not do.
+// MD5 and SHA-256 of a byte range, against damage, not against attackers. By
+// libmd: the shared Foundation library of Poco blocks SIGPIPE in the process
+// that loads it, which a guest must not do.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace opennrt::neff {
