@@ -71,7 +71,7 @@ void MemoryAccounting::record(MemoryEvent event, std::string_view hint) {
     event.channel_total = channels_[event.channel];
   }
   const std::size_t n = std::min(hint.size(), sizeof(event.hint) - 1);
-  std::memcpy(event.hint, hint.data(), n);
+  if (n != 0) std::memcpy(event.hint, hint.data(), n);
   event.hint[n] = '\0';
   if (events_.size() < kEvents) {
     events_.push_back(event);

@@ -61,7 +61,7 @@ TEST_F(TensorTest, WrongArguments) {
   };
   EXPECT_EQ(code(NRT_TENSOR_PLACEMENT_DEVICE, 0, 0), NRT_INVALID);
   EXPECT_EQ(code(NRT_TENSOR_PLACEMENT_DEVICE, 1, 8), NRT_INVALID);
-  EXPECT_EQ(code(static_cast<nrt_tensor_placement_t>(9), 0, 8), NRT_INVALID);
+  EXPECT_EQ(code(static_cast<nrt_tensor_placement_t>(3), 0, 8), NRT_INVALID);
   EXPECT_EQ(code(NRT_TENSOR_PLACEMENT_HOST, 0, kHostTensorLimit), NRT_SUCCESS);
   EXPECT_EQ(code(NRT_TENSOR_PLACEMENT_HOST, 0, kHostTensorLimit + 1), NRT_RESOURCE);
   EXPECT_EQ(code(NRT_TENSOR_PLACEMENT_VIRTUAL, 99, 8), NRT_SUCCESS);  // needs no core
