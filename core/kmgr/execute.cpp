@@ -6,6 +6,7 @@
 #include <span>
 
 #include "kmgr/manager.h"
+#include "log/log.h"
 
 namespace opennrt::kmgr {
 
@@ -67,6 +68,7 @@ Status Manager::execute(ModelId id, TensorSetHandle inputs, TensorSetHandle outp
                            input_set->entries().size(), program.name, program.inputs.size());
 
   Unit& unit = *units_[record->model->logical_core()];
+  ONRT_LOG(kKmgr, kDebug, "model {} on logical core {}", id, record->model->logical_core());
   const Unit::Lease slot(unit);
   bool host_inputs = false, host_outputs = false;
   ONRT_TRY(

@@ -133,6 +133,8 @@ Status ExecutionImpl::kick() {
   if (state_ != State::kArmed) return Status::invalid("execution: kick without a preceding arm");
   for (CoreNode* core : logical_->cores) {
     const Bindings& b = core->bindings();
+    ONRT_LOG(kTdrv, kDebug, "[ND {}][NC {}] kick: inference start + 1", core->device().index(),
+             core->core());
     const int rc = b.ndl->sync->sem_inc(b.ndl_ctx, core->device().handle(), core->core(),
                                         b.arch->sync->id[NRTP_SYNC_INFERENCE_START], 1);
     if (rc != 0) {

@@ -47,13 +47,14 @@ Context::~Context() {
 
 int Context::request(Target target, uint32_t code, void* arg) const noexcept {
   const int64_t raw = port->ioctl(port_ctx, target.fd, code, reinterpret_cast<uintptr_t>(arg));
-  if (raw == 0) [[likely]]
-    return 0;
-  const int error = normalise(code, raw);
+  const int error = raw == 0 ? 0 : normalise(code, raw);
   if (log.enabled(NRTP_LOG_DEBUG)) {
     const RequestInfo* info = find_request(code);
-    log.debug("neuron%u: %s failed: %s", target.index, info ? info->name : "request",
-              ErrnoName(error).text);
+    const char* name = info ? info->name : "request";
+    if (error == 0)
+      log.debug("neuron%u: %s", target.index, name);
+    else
+      log.debug("neuron%u: %s failed: %s", target.index, name, ErrnoName(error).text);
   }
   return error;
 }

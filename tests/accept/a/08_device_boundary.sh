@@ -5,6 +5,6 @@ OPENNRT_DEVICE=emulator strace -f -o "$log" "$ACCEPT_RELEASE/bin/vecadd_demo" "$
 calls=$(wc -l <"$log")
 ! grep -q '/dev/neuron' "$log" || { grep /dev/neuron "$log" | head; exit 1; }
 rm -f "$log"
-n=$(gtest "$ACCEPT_RELEASE" capi_test '*KernelDevice*')
-m=$(gtest "$ACCEPT_RELEASE" ndl_test '*Missing*:*Permission*:*NotLoaded*:*Absent*')
+n=$(gtest "$ACCEPT_RELEASE" capi_test 'CapiInit.KernelWithoutADeviceSaysWhatIsMissing')
+m=$(gtest "$ACCEPT_RELEASE" ndl_test 'ProbeTest.NodeMissing:ProbeTest.NoPermission:ProbeTest.ModuleNotLoaded')
 echo "$calls system calls, none on /dev/neuron*; $((n + m)) cases of a missing device"
