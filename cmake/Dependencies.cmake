@@ -35,10 +35,11 @@ add_library(opennrt_md INTERFACE)
 target_include_directories(opennrt_md SYSTEM INTERFACE ${LIBMD_INCLUDE_DIR})
 target_link_libraries(opennrt_md INTERFACE ${LIBMD_STATIC})
 
-# fmt and spdlog header-only and hidden, so that no symbol of theirs is shared
-# with the process we are loaded into.
-add_library(opennrt_fmt INTERFACE)
-target_link_libraries(opennrt_fmt INTERFACE fmt::fmt-header-only)
+# fmt compiled into us and hidden, so that no symbol of it is shared with the
+# process we are loaded into.
+get_target_property(FMT_INCLUDE_DIRS fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+add_library(opennrt_fmt STATIC ${PROJECT_SOURCE_DIR}/core/base/fmt.cpp)
+target_include_directories(opennrt_fmt SYSTEM PUBLIC ${FMT_INCLUDE_DIRS})
 
 # libarchive as a static library: tar and gzip readers need zlib alone.
 find_path(LIBARCHIVE_INCLUDE_DIR archive.h REQUIRED)
