@@ -50,16 +50,18 @@ NRT_STATUS run(const char* name, Body&& body) noexcept {
 // Counts the call in for its lifetime, if the runtime is initialised.
 class Entry {
  public:
-  Entry() : inside_(enter()) {}
+  Entry() : seen_(enter()) {}
   ~Entry() {
-    if (inside_) leave();
+    if (*this) leave();
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
-  explicit operator bool() const { return inside_; }
+  explicit operator bool() const { return seen_ == State::kInit; }
+  // Why the call is not counted in. The state of now may already be another one.
+  State seen() const { return seen_; }
 
  private:
-  const bool inside_;
+  const State seen_;
 };
 
 // Guarded function: the state comes before the arguments.
@@ -67,9 +69,8 @@ template <typename Body>
 NRT_STATUS guarded(const char* name, Body&& body) noexcept {
   const Entry entry;
   if (!entry) {
-    const State now = state();
-    log_rejection(name, now);
-    return rejection(now);
+    log_rejection(name, entry.seen());
+    return rejection(entry.seen());
   }
   log_call(name, "API:IN", NRT_SUCCESS);
   const NRT_STATUS code = run(name, [&] { return std::forward<Body>(body)(session()); });

@@ -206,7 +206,7 @@ void close() noexcept {
 }
 
 Status total_cores(std::uint32_t* out) {
-  if (enter()) {
+  if (enter() == State::kInit) {
     *out = g_facts.total;
     leave();
     return {};
@@ -228,7 +228,7 @@ Status total_cores(std::uint32_t* out) {
 }
 
 Status visible_cores(std::uint32_t* out) {
-  if (enter()) {
+  if (enter() == State::kInit) {
     *out = g_facts.visible;
     leave();
     return {};

@@ -68,11 +68,11 @@ void log_rejection(const char* name, State state) noexcept {
 
 // The order of the two operations pairs with set_state and wait_until_left:
 // either the closer sees the count or the caller sees the new state.
-bool enter() noexcept {
+State enter() noexcept {
   counter().calls.fetch_add(1, std::memory_order_seq_cst);
-  if (state() == State::kInit) return true;
-  leave();
-  return false;
+  const State seen = state();
+  if (seen != State::kInit) leave();
+  return seen;
 }
 
 void leave() noexcept { counter().calls.fetch_sub(1, std::memory_order_release); }

@@ -23,8 +23,8 @@ NRT_STATUS rejection(State state) noexcept;
 void log_rejection(const char* name, State state) noexcept;
 
 // Counts this thread in, if the state is INIT; the session stays alive until
-// the matching leave().
-bool enter() noexcept;
+// the matching leave(). Returns the state it saw: not counted in unless INIT.
+State enter() noexcept;
 void leave() noexcept;
 // After the state left INIT: waits until no call is inside.
 void wait_until_left() noexcept;

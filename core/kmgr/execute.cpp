@@ -82,6 +82,7 @@ Status Manager::execute(ModelId id, TensorSetHandle inputs, TensorSetHandle outp
     use_stand_ins(staging->outputs(), slot->outputs);
   }
   if (host_inputs) ONRT_TRY(staging->copy_in(slot->host_inputs));
+  record->submitted.store(true, std::memory_order_relaxed);
   Status status = unit.run(*slot, *record->model, record->timeout_ms);
   // With numerical errors the results are there, with NaN or Inf in them.
   const bool has_results = status.is_ok() || status.code() == NRT_EXEC_COMPLETED_WITH_NUM_ERR;

@@ -100,13 +100,21 @@ Status Manager::unload(ModelId id) {
   std::unique_ptr<ModelRecord> record = models_.erase(id);
   if (record == nullptr) return Status::make(NRT_INVALID_HANDLE, "model {} is not loaded", id);
   const std::shared_ptr<tdrv::Model> model = record->model;
+  const bool submitted = record->submitted.load(std::memory_order_relaxed);
   record.reset();  // its staging memory goes first
   const std::uint32_t core = model->logical_core();
   Unit& unit = *units_[core];
   give_core_back(core);
   Status stopped;
-  if (tdrv_->is_current(*model) && !unit.is_fatal()) stopped = unit.stop(kStopTimeoutMs);
-  if (unit.is_fatal() && tdrv_->is_current(*model)) {
+  // After its end a program waits in its own code for the next request, and
+  // leaves it while that request runs: the memory is free once both are over.
+  if (submitted && !unit.is_fatal()) {
+    if (tdrv_->is_current(*model))
+      stopped = unit.stop(kStopTimeoutMs);
+    else
+      unit.settle();
+  }
+  if (submitted && unit.is_fatal()) {
     ONRT_LOG(kKmgr, kWarn,
              "model {}: logical core {} is in an unknown state, the model's device memory is kept "
              "until nrt_close",

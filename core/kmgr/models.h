@@ -76,6 +76,7 @@ struct ModelRecord {
   const std::uint64_t timeout_ms;
   StagingPool staging;
   std::atomic<std::uint64_t> references{0};
+  std::atomic<bool> submitted{false};  // at least once: engines may have been in its code
 
   const neff::Program& program() const { return model->program(); }
 };

@@ -86,6 +86,18 @@ Status Unit::stop(std::uint64_t timeout_ms) {
   return status;
 }
 
+void Unit::settle() {
+  std::uint64_t until = 0;
+  {
+    // One that is armed and not yet in the queue counts as well.
+    const std::lock_guard submit_lock(submit_mutex_);
+    const std::lock_guard queue_lock(queue_mutex_);
+    until = submitted_;
+  }
+  std::unique_lock lock(queue_mutex_);
+  one_ended_.wait(lock, [&] { return ended_ >= until; });
+}
+
 Status Unit::submit(Slot& slot) {
   const std::lock_guard submit_lock(submit_mutex_);
   if (is_fatal()) return unrecoverable();
@@ -99,6 +111,7 @@ Status Unit::submit(Slot& slot) {
   slot.next = nullptr;
   (newest_ != nullptr ? newest_->next : oldest_) = &slot;
   newest_ = &slot;
+  ++submitted_;
   return {};
 }
 
@@ -115,6 +128,8 @@ Status Unit::complete(Slot& slot, std::uint64_t timeout_ms) {
   else
     oldest_->turn.notify_one();
   slot.next = nullptr;
+  ++ended_;
+  one_ended_.notify_all();
   return status;
 }
 
@@ -130,7 +145,8 @@ Status Unit::drive(Slot& slot, std::uint64_t timeout_ms) {
       case tdrv::StepResult::kFailed: {
         const Status& reason = tdrv_.status(*slot.execution);
         const NRT_STATUS code = reason.is_ok() ? NRT_FAILURE : reason.code();
-        if (!leaves_core_usable(code)) fatal_.store(true, std::memory_order_release);
+        if (!leaves_core_usable(code) || tdrv_.is_lost(logical_core_))
+          fatal_.store(true, std::memory_order_release);
         return {code, std::string(reason.message())};
       }
     }

@@ -61,6 +61,8 @@ class Unit {
   // NRT_EXEC_UNIT_UNRECOVERABLE: an earlier execution left the core in an
   // unknown state.
   Status run(Slot& slot, tdrv::Model& model, std::uint64_t timeout_ms);
+  // Waits until everything submitted before this call has ended.
+  void settle();
   // Brings the core back to the ready program, after everything in flight.
   Status stop(std::uint64_t timeout_ms);
 
@@ -83,6 +85,8 @@ class Unit {
   Slot* free_ = nullptr;
   Slot* oldest_ = nullptr;  // in flight, submission order
   Slot* newest_ = nullptr;
+  std::uint64_t submitted_ = 0, ended_ = 0;
+  std::condition_variable one_ended_;
 };
 
 }  // namespace opennrt::kmgr

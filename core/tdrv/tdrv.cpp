@@ -100,6 +100,11 @@ bool TdrvImpl::is_current(const Model& model) const {
          staged.logical().posted.load(std::memory_order_relaxed) == &staged;
 }
 
+bool TdrvImpl::is_lost(std::uint32_t logical_core) const {
+  return logical_core < logical_.size() &&
+         logical_[logical_core]->dead.load(std::memory_order_relaxed);
+}
+
 // --- executions -----------------------------------------------------------------
 
 Result<std::unique_ptr<Execution>> TdrvImpl::make_execution(std::uint32_t logical_core) {

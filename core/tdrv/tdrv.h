@@ -89,6 +89,9 @@ class Tdrv {
   virtual Status unstage(std::shared_ptr<Model> model) = 0;
   // True when the logical core would still run this model's image at its gate.
   virtual bool is_current(const Model& model) const = 0;
+  // True when an execution on the logical core was lost: what its engines do is
+  // unknown until the core is reset.
+  virtual bool is_lost(std::uint32_t logical_core) const = 0;
 
   // --- one execution ----------------------------------------------------------
   // Execution objects are reusable and preallocated: the steady path allocates

@@ -33,6 +33,7 @@ class TdrvImpl final : public Tdrv {
                                        std::uint32_t logical_core, std::uint32_t model_id) override;
   Status unstage(std::shared_ptr<Model> model) override;
   bool is_current(const Model& model) const override;
+  bool is_lost(std::uint32_t logical_core) const override;
   Result<std::unique_ptr<Execution>> make_execution(std::uint32_t logical_core) override;
   Status bind(Execution& execution, Model& model, std::span<Tensor* const> inputs,
               std::span<Tensor* const> outputs) override;

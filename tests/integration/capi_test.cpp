@@ -637,6 +637,27 @@ TEST_F(CapiModel, PlacementAndModelSwitches) {
   EXPECT_EQ(wrong(s), 0u);
 }
 
+// A model may go while the core is on its way from it to another one.
+TEST_F(CapiModel, UnloadWhileOthersSwitchTheCore) {
+  constexpr int kThreads = 3, kRounds = 150;
+  std::atomic<int> failed{0};
+  std::vector<Sets> all;
+  for (int t = 0; t < kThreads; ++t) all.push_back(sets(20 + static_cast<unsigned>(t)));
+  std::vector<std::thread> workers;
+  for (const Sets& s : all)
+    workers.emplace_back([&] {
+      for (int i = 0; i < kRounds; ++i) {
+        nrt_model_t* own = nullptr;
+        if (nrt_load(neff_.data(), neff_.size(), 0, -1, &own) != NRT_SUCCESS ||
+            nrt_execute(own, s.in, s.out) != NRT_SUCCESS || nrt_unload(own) != NRT_SUCCESS)
+          ++failed;
+      }
+    });
+  for (std::thread& w : workers) w.join();
+  EXPECT_EQ(failed, 0);
+  for (const Sets& s : all) EXPECT_EQ(wrong(s), 0u);
+}
+
 TEST_F(CapiModel, NothingIsWrittenToStdout) {
   testing::internal::CaptureStdout();
   const Sets s = sets(11);

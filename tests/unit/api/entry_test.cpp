@@ -69,7 +69,7 @@ TEST_F(EntryTest, NoExceptionPasses) {
 
 TEST_F(EntryTest, CloserWaitsForThoseInside) {
   set_state(State::kInit);
-  ASSERT_TRUE(enter());
+  ASSERT_EQ(enter(), State::kInit);
   std::atomic<bool> left{false};
   std::thread closer([&] {
     set_state(State::kClosed);
@@ -77,12 +77,34 @@ TEST_F(EntryTest, CloserWaitsForThoseInside) {
     left = true;
   });
   while (state() != State::kClosed) std::this_thread::yield();
-  EXPECT_FALSE(enter());
+  EXPECT_NE(enter(), State::kInit);
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_FALSE(left);
   leave();
   closer.join();
   EXPECT_TRUE(left);
+}
+
+// The state may change between the look and the answer; the answer belongs to
+// the look.
+TEST_F(EntryTest, RefusedCallNamesTheStateItSaw) {
+  std::atomic<bool> stop{false};
+  std::thread life([&] {
+    for (int i = 0; i < 20000; ++i) {
+      set_state(State::kInit);
+      set_state(State::kClosed);
+      wait_until_left();
+      set_state(State::kStart);
+    }
+    stop = true;
+  });
+  int other = 0;
+  while (!stop) {
+    const Entry entry;
+    if (!entry && rejection(entry.seen()) == NRT_FAILURE) ++other;
+  }
+  life.join();
+  EXPECT_EQ(other, 0);
 }
 
 TEST_F(EntryTest, ForkMakesAChild) {

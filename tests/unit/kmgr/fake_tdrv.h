@@ -115,6 +115,7 @@ class FakeTdrv final : public tdrv::Tdrv {
  public:
   // What the next steps and calls do; set before use.
   std::atomic<int> steps_per_execution{3};
+  std::atomic<bool> lost{false};
   std::function<Status(std::uint64_t number)> outcome;  // of the n-th kick, 1-based
   std::function<Status()> on_stage, on_bind, on_arm, on_kick, on_unstage, on_staging;
 
@@ -132,6 +133,7 @@ class FakeTdrv final : public tdrv::Tdrv {
                                              std::uint32_t core, std::uint32_t id) override;
   Status unstage(std::shared_ptr<tdrv::Model> model) override;
   bool is_current(const tdrv::Model& model) const override;
+  bool is_lost(std::uint32_t) const override { return lost; }
   Result<std::unique_ptr<tdrv::Execution>> make_execution(std::uint32_t core) override;
   Status bind(tdrv::Execution&, tdrv::Model&, std::span<tdrv::Tensor* const>,
               std::span<tdrv::Tensor* const>) override;

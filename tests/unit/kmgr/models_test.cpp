@@ -88,6 +88,32 @@ TEST_F(LoadTest, UnloadOfTheCurrentModelStopsTheCoreFirst) {
   EXPECT_EQ(tdrv_->misuse, 0);
 }
 
+// The engines leave a program's code while the next one's request runs.
+TEST_F(LoadTest, UnloadWaitsUntilTheNextProgramHasTakenOver) {
+  const ModelId first = *load(0), next = *load(0);
+  ASSERT_TRUE(execute(first).is_ok());
+  std::atomic<bool> running{false}, ended{false}, unstaged_early{false};
+  tdrv_->on_unstage = [&]() -> Status {
+    unstaged_early = !ended;
+    return {};
+  };
+  tdrv_->on_kick = [&]() -> Status {
+    running = true;
+    return {};
+  };
+  tdrv_->outcome = [&](std::uint64_t) -> Status {
+    ended = true;
+    return {};
+  };
+  tdrv_->steps_per_execution = 100'000;
+  std::thread executor([&] { EXPECT_TRUE(execute(next).is_ok()); });
+  while (!running) std::this_thread::yield();
+  EXPECT_TRUE(manager_->unload(first).is_ok());
+  executor.join();
+  EXPECT_FALSE(unstaged_early);
+  EXPECT_EQ(tdrv_->stops, 0);
+}
+
 TEST_F(LoadTest, FailedStopIsReportedAndTheMemoryKept) {
   const ModelId m = *load(0);
   ASSERT_TRUE(execute(m).is_ok());

@@ -102,6 +102,16 @@ INSTANTIATE_TEST_SUITE_P(
                       Outcome{NRT_EXEC_SW_NQ_OVERFLOW, true}),
     [](const auto& row) { return std::to_string(static_cast<int>(row.param.code)); });
 
+// A status that leaves a core usable does not when its execution was lost.
+TEST_F(UnitTest, LostExecutionIsFatalWhateverItsStatus) {
+  make(2);
+  tdrv_.outcome = [](std::uint64_t) { return Status::make(NRT_EXEC_COMPLETED_WITH_ERR, "x"); };
+  tdrv_.lost = true;
+  EXPECT_EQ(run().code(), NRT_EXEC_COMPLETED_WITH_ERR);
+  EXPECT_TRUE(unit_->is_fatal());
+  EXPECT_EQ(run().code(), NRT_EXEC_UNIT_UNRECOVERABLE);
+}
+
 // The ones queued behind a fatal failure return, and none of them is stepped.
 TEST_F(UnitTest, ThoseInFlightBehindAFatalFailureReturn) {
   make(4);
