@@ -83,6 +83,8 @@ function(opennrt_layer name)
   target_link_libraries(opennrt_${name} PRIVATE opennrt_flags ${A_DEPS})
 endfunction()
 
+add_custom_target(opennrt_plugins)
+
 # opennrt_plugin(NAME SOURCES ... [DEPS ...] ENTRY symbol MANIFEST file)
 # A module in lib/plugins/ that exports exactly its query symbol, with its manifest.
 function(opennrt_plugin name)
@@ -98,6 +100,7 @@ function(opennrt_plugin name)
   target_link_libraries(${target} PRIVATE opennrt_flags ${A_DEPS})
   target_link_options(${target} PRIVATE ${OPENNRT_LINK_DEFS} -Wl,-z,now -Wl,--exclude-libs,ALL
     -Wl,--version-script=${script})
+  add_dependencies(opennrt_plugins ${target})
   configure_file(${A_MANIFEST} ${OPENNRT_PLUGIN_DIR}/${name}.plugin.yaml @ONLY)
   install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/opennrt/plugins
           COMPONENT plugin-${name})
@@ -114,6 +117,13 @@ function(opennrt_test name)
   target_link_libraries(${name} PRIVATE opennrt_flags ${A_DEPS} GTest::gmock GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${OPENNRT_BIN_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name} ${A_ARGS})
+  foreach(label ${A_LABELS})  # tests_<label> builds what the label needs
+    if(NOT TARGET tests_${label})
+      add_custom_target(tests_${label})
+      add_dependencies(tests_${label} opennrt_plugins opennrt_examples)
+    endif()
+    add_dependencies(tests_${label} ${name})
+  endforeach()
   if(NOT A_TIMEOUT)
     set(A_TIMEOUT 300)
   endif()
