@@ -29,8 +29,8 @@ if(CCACHE)
 endif()
 
 add_library(opennrt_flags INTERFACE)
-target_compile_options(opennrt_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
-                       -Wno-unused-parameter)
+target_compile_options(opennrt_flags INTERFACE -Wall -Wextra -Wshadow
+                       $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -Wno-unused-parameter)
 target_compile_options(opennrt_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # libnrt must not make STB_GNU_UNIQUE symbols: they would survive dlclose of
@@ -73,6 +73,9 @@ target_compile_definitions(opennrt_flags INTERFACE
 # Directory links beside the tests and tools need no installed libraries.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 
+# All that a program needs at run time, with the tool and the examples: no tests.
+add_custom_target(opennrt_runtime)
+
 # opennrt_layer(NAME SOURCES a.cpp... [DEPS targets...])
 # One static library per layer of core/; links only downward (PRIVATE).
 function(opennrt_layer name)
@@ -98,6 +101,7 @@ function(opennrt_plugin name)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/sdk/include
     ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE opennrt_flags ${A_DEPS})
+  add_dependencies(opennrt_runtime ${target})
   target_link_options(${target} PRIVATE ${OPENNRT_LINK_DEFS} -Wl,-z,now -Wl,--exclude-libs,ALL
     -Wl,--version-script=${script})
   add_dependencies(opennrt_plugins ${target})

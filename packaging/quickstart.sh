@@ -3,9 +3,9 @@
 #
 # From a bare Debian or Ubuntu to a running model.
 #
-#   packaging/quickstart.sh demo     install what is missing, build, run the example model
-#   packaging/quickstart.sh test     the same, then run the test suite
-#   packaging/quickstart.sh build    install what is missing and build
+#   packaging/quickstart.sh demo     install what is missing, build the runtime, run the example model
+#   packaging/quickstart.sh test     install what is missing, build all, run the test suite
+#   packaging/quickstart.sh build    install what is missing, build all
 #   packaging/quickstart.sh deps [--dev]   only install (--dev: clang, sanitizers, formatter)
 #
 # Installs through apt only, with sudo when not root. Without either it prints
@@ -77,25 +77,34 @@ install_packages() {
   fi
 }
 
+# configure_and_build TARGET: shows the progress on a terminal, elsewhere only what
+# went wrong.
 configure_and_build() {
   cd "$root"
-  local extra=()
+  local extra=() log=$build/quickstart.log
   if [ "$(distribution)" = ubuntu-22.04 ]; then
     extra=(-DCMAKE_C_COMPILER=gcc-12 -DCMAKE_CXX_COMPILER=g++-12)
   fi
-  say "Building ($preset) in build/$preset ..."
-  cmake --preset "$preset" "${extra[@]}" >"$root/build-$preset.log" 2>&1 ||
-    { cat "$root/build-$preset.log"; exit 1; }
-  rm -f "$root/build-$preset.log"
-  cmake --build --preset "$preset" | grep -E 'warning|error|FAILED' || true
-  cmake --build --preset "$preset" >/dev/null
+  say "Building ($preset) in build/$preset; the first time takes some minutes ..."
+  mkdir -p "$build"
+  cmake --preset "$preset" "${extra[@]}" >"$log" 2>&1 || { cat "$log"; exit 1; }
+  if [ -t 1 ]; then
+    cmake --build --preset "$preset" --target "$1"
+    return
+  fi
+  if ! cmake --build --preset "$preset" --target "$1" >"$log" 2>&1; then
+    grep -E -A20 'FAILED|error:' "$log" || tail -n 40 "$log"
+    say "The build failed; all of its output: $log"
+    exit 1
+  fi
+  grep -E 'warning:' "$log" || true
 }
 
 command=${1:-}
 case $command in
   demo | test | build)
     [ -n "${OPENNRT_NO_DEPS:-}" ] || install_packages build
-    configure_and_build
+    if [ "$command" = demo ]; then configure_and_build opennrt_runtime; else configure_and_build all; fi
     ;;
   deps)
     if [ "${2:-}" = --dev ]; then install_packages build dev; else install_packages build; fi
@@ -110,7 +119,7 @@ esac
 case $command in
   demo)
     export OPENNRT_DEVICE=emulator
-    exec "$build/bin/vecadd_demo" "$build/examples/vecadd.neff"
+    exec "$build/bin/vecadd_demo" "build/$preset/examples/vecadd.neff"
     ;;
   test) exec /usr/bin/python3 "$root/tests/run.py" --build "$build" "${@:2}" ;;
   build) say "Built: $build/lib/libnrt.so.1, $build/bin/opennrt" ;;

@@ -61,9 +61,18 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string name = argv[1];
-  if (name == "--help" || name == "help") {
+  if (name == "--help" || name == "-h" || name == "help") {
     usage(stdout);
     return 0;
+  }
+  if (name == "--version") {
+    std::printf("opennrt %s\n", OPENNRT_VERSION);
+    return 0;
+  }
+  if (name.empty() || name[0] == '-') {
+    std::fprintf(stderr, "opennrt: unknown option '%s'\n", name.c_str());
+    usage(stderr);
+    return 2;
   }
   try {
     for (const Subcommand& s : kSubcommands)

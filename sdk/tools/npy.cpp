@@ -46,8 +46,29 @@ bool ends_with(const std::string& text, const char* suffix) {
   return text.size() >= n && text.compare(text.size() - n, n, suffix) == 0;
 }
 
-// Position of the data in a .npy file, 0 when the header is not understood.
-std::size_t npy_data_offset(const std::vector<std::byte>& file, std::string* why) {
+// NumPy has no bfloat16 and no float8: such arrays are stored as void or as
+// integers of the width. Everything else must be the type itself.
+bool holds(const std::string& descr, const DtypeRow& row) {
+  if (descr == row.descr || row.dtype == NRT_DTYPE_UNKNOWN) return true;
+  if (descr.size() < 3 || descr[0] == '>' || descr.substr(2) != std::to_string(row.bytes))
+    return false;
+  return descr[1] == 'V' || row.descr[1] == 'V';
+}
+
+// Text of 'descr' in a header, empty for structured types.
+std::string descr_of(const std::string& header) {
+  static constexpr char kKey[] = "'descr': '";
+  const std::size_t key = header.find(kKey);
+  if (key == std::string::npos) return "";
+  const std::size_t start = key + sizeof kKey - 1;
+  const std::size_t end = header.find('\'', start);
+  return end == std::string::npos ? "" : header.substr(start, end - start);
+}
+
+// Position of the data in a .npy file, 0 when the header is not understood or
+// the elements are of another type.
+std::size_t npy_data_offset(const std::vector<std::byte>& file, nrt_dtype_t dtype,
+                            std::string* why) {
   if (file.size() < 10 || std::memcmp(file.data(), kMagic, sizeof kMagic) != 0) {
     *why = "no NumPy header";
     return 0;
@@ -68,6 +89,13 @@ std::size_t npy_data_offset(const std::vector<std::byte>& file, std::string* why
   const std::string text(reinterpret_cast<const char*>(file.data()) + prefix, header);
   if (text.find("'fortran_order': True") != std::string::npos) {
     *why = "column-major arrays are not supported, save it with order='C'";
+    return 0;
+  }
+  const std::string descr = descr_of(text);
+  const DtypeRow& row = row_of(dtype);
+  if (!holds(descr, row)) {
+    *why = "elements are " + (descr.empty() ? "structured" : descr) + ", the tensor is " +
+           row.name + " (" + row.descr + "): convert the array with astype";
     return 0;
   }
   return prefix + header;
@@ -94,7 +122,7 @@ std::string npy_header(nrt_dtype_t dtype, const std::vector<std::uint32_t>& shap
 std::size_t dtype_bytes(nrt_dtype_t dtype) { return row_of(dtype).bytes; }
 const char* dtype_name(nrt_dtype_t dtype) { return row_of(dtype).name; }
 
-bool read_array(const std::string& path, std::vector<std::byte>* out, std::string* error) {
+bool read_file(const std::string& path, std::vector<std::byte>* out, std::string* error) {
   File file(std::fopen(path.c_str(), "rb"));
   if (!file) {
     *error = path + ": " + std::strerror(errno);
@@ -108,15 +136,20 @@ bool read_array(const std::string& path, std::vector<std::byte>* out, std::strin
     *error = path + ": " + std::strerror(errno);
     return false;
   }
-  if (ends_with(path, ".npy")) {
-    std::string why;
-    const std::size_t offset = npy_data_offset(*out, &why);
-    if (offset == 0) {
-      *error = path + ": " + why;
-      return false;
-    }
-    out->erase(out->begin(), out->begin() + static_cast<std::ptrdiff_t>(offset));
+  return true;
+}
+
+bool read_array(const std::string& path, nrt_dtype_t dtype, std::vector<std::byte>* out,
+                std::string* error) {
+  if (!read_file(path, out, error)) return false;
+  if (!ends_with(path, ".npy")) return true;
+  std::string why;
+  const std::size_t offset = npy_data_offset(*out, dtype, &why);
+  if (offset == 0) {
+    *error = path + ": " + why;
+    return false;
   }
+  out->erase(out->begin(), out->begin() + static_cast<std::ptrdiff_t>(offset));
   return true;
 }
 

@@ -18,9 +18,12 @@ std::size_t dtype_bytes(nrt_dtype_t dtype);
 // "float32", "bfloat16", ...
 const char* dtype_name(nrt_dtype_t dtype);
 
-// Contents of a .npy file (data only) or of any other file, whole. Returns false
-// with a message naming the file.
-bool read_array(const std::string& path, std::vector<std::byte>* out, std::string* error);
+// The whole file. Returns false with a message naming the file.
+bool read_file(const std::string& path, std::vector<std::byte>* out, std::string* error);
+// Contents of a .npy file (data only, elements must be of this type) or of any
+// other file, whole. Returns false with a message naming the file.
+bool read_array(const std::string& path, nrt_dtype_t dtype, std::vector<std::byte>* out,
+                std::string* error);
 
 // Writes data as .npy with the dtype and shape, or raw when the name does not
 // end in ".npy". Leaves no half file behind.

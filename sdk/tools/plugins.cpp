@@ -15,12 +15,14 @@ namespace opennrt::tools {
 
 int plugins_command(const std::vector<std::string>& args) {
   if (!args.empty()) {
-    std::printf(
+    const bool help = args[0] == "--help" || args[0] == "-h";
+    std::fputs(
         "usage: opennrt plugins\n"
         "Lists every plugin manifest found, in search order, with its verdict and reason.\n"
         "Directories: plugins.path and OPENNRT_PLUGIN_PATH, plugins/ beside the runtime, the\n"
-        "install directory. Every library is opened.\n");
-    return args[0] == "--help" || args[0] == "-h" ? 0 : 2;
+        "install directory. Every library is opened.\n",
+        help ? stdout : stderr);
+    return help ? 0 : 2;
   }
   config::Loaded loaded = config::load({.environment = config::process_environment()});
   if (!loaded.status.is_ok())
@@ -31,8 +33,8 @@ int plugins_command(const std::vector<std::string>& args) {
   for (const plugin::Candidate& c : loader.list_candidates()) {
     const plugin::Manifest& m = c.manifest;
     std::printf("%-9s %-5s %-12s %-8s %s\n", std::string(plugin::verdict_name(c.verdict)).c_str(),
-                std::string(plugin::kind_name(m.kind)).c_str(), m.name.c_str(),
-                m.version.c_str(), m.path.c_str());
+                std::string(plugin::kind_name(m.kind)).c_str(), m.name.c_str(), m.version.c_str(),
+                m.path.c_str());
     if (!c.reason.empty()) std::printf("          %s\n", c.reason.c_str());
     refused += c.verdict == plugin::Verdict::kRefused;
   }

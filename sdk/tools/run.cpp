@@ -6,16 +6,21 @@
 #include <Poco/Util/OptionException.h>
 #include <Poco/Util/OptionProcessor.h>
 #include <Poco/Util/OptionSet.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <sstream>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "command.h"
@@ -52,6 +57,10 @@ long parse_count(const std::string& option, const std::string& text, long lowest
   return value;
 }
 
+bool is_fill(const std::string& kind) {
+  return kind == "zeros" || kind == "ones" || kind == "ramp" || kind == "random";
+}
+
 Poco::Util::OptionSet option_set() {
   using Poco::Util::Option;
   Poco::Util::OptionSet set;
@@ -63,7 +72,8 @@ Poco::Util::OptionSet option_set() {
                     .argument("KIND"));
   set.addOption(Option("seed", "s", "seed of random inputs (default 1)").argument("N"));
   set.addOption(Option("executions", "n", "executions to run and time (default 1)").argument("N"));
-  set.addOption(Option("output-dir", "o", "write each output as DIR/NAME.npy").argument("DIR"));
+  set.addOption(
+      Option("output-dir", "o", "write each output as DIR/NAME.npy; makes DIR").argument("DIR"));
   set.addOption(Option("raw", "r", "with --output-dir: raw bytes, DIR/NAME.bin"));
   set.addOption(Option("vnc", "c", "logical core (default: the least used)").argument("N"));
   set.addOption(Option("device", "d", "auto, kernel or emulator").argument("NAME"));
@@ -80,7 +90,11 @@ Options parse(const std::vector<std::string>& args, bool* help) {
   const auto apply = [&](const std::string& name, const std::string& value) {
     if (name == "help") *help = true;
     if (name == "raw") options.raw = true;
-    if (name == "fill") options.fill = value;
+    if (name == "fill") {
+      if (!is_fill(value))
+        throw UsageError("--fill=" + value + ": expected zeros, ones, ramp or random");
+      options.fill = value;
+    }
     if (name == "output-dir") options.output_dir = value;
     if (name == "device") options.device = value;
     if (name == "seed")
@@ -128,6 +142,15 @@ void print_help() {
   std::fputs(text.str().c_str(), stdout);
 }
 
+// Made before anything runs: a mistyped directory costs no execution.
+void make_output_dir(const std::string& dir) {
+  if (dir.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  if (!error && access(dir.c_str(), W_OK) != 0) error.assign(errno, std::generic_category());
+  if (error) throw std::runtime_error("--output-dir=" + dir + ": " + error.message());
+}
+
 void require(NRT_STATUS status, const std::string& what) {
   if (status != NRT_SUCCESS)
     throw std::runtime_error(what + " failed: " + nrt_get_status_as_str(status) +
@@ -150,8 +173,6 @@ std::uint16_t to_bfloat16(float value) {
 
 std::vector<std::byte> filled(const std::string& kind, nrt_dtype_t dtype, std::size_t bytes,
                               std::uint64_t seed) {
-  if (kind != "zeros" && kind != "ones" && kind != "ramp" && kind != "random")
-    throw UsageError("fill '" + kind + "': expected zeros, ones, ramp or random");
   std::vector<std::byte> data(bytes);
   std::mt19937_64 random(seed);
   const std::size_t width = dtype_bytes(dtype);
@@ -213,7 +234,7 @@ class Session {
   void load() {
     std::vector<std::byte> neff;
     std::string error;
-    if (!read_array(options_.model, &neff, &error)) throw std::runtime_error(error);
+    if (!read_file(options_.model, &neff, &error)) throw std::runtime_error(error);
     require(nrt_load(neff.data(), neff.size(), options_.vnc, -1, &model_), "nrt_load");
     nrt_tensor_info_array_t* info = nullptr;
     require(nrt_get_model_tensor_info(model_, &info), "nrt_get_model_tensor_info");
@@ -295,12 +316,13 @@ class Session {
       what = it->second;
       unused->erase(it);
     }
-    if (what.find('.') == std::string::npos && what.find('/') == std::string::npos)
+    if (is_fill(what))
       return filled(what, t.dtype, t.bytes,
                     options_.seed + static_cast<std::uint64_t>(&t - tensors_.data()));
     std::vector<std::byte> data;
     std::string error;
-    if (!read_array(what, &data, &error)) throw std::runtime_error(error);
+    if (!read_array(what, t.dtype, &data, &error))
+      throw std::runtime_error("input " + t.name + ": " + error);
     if (data.size() != t.bytes)
       throw std::runtime_error(what + ": holds " + std::to_string(data.size()) + " bytes, input " +
                                t.name + " needs " + std::to_string(t.bytes) + " (" + shape_text(t) +
@@ -327,6 +349,7 @@ int run_command(const std::vector<std::string>& args) {
       print_help();
       return 0;
     }
+    make_output_dir(options.output_dir);
     if (!options.device.empty()) setenv("OPENNRT_DEVICE", options.device.c_str(), 1);
     Session session(options);
     session.load();
@@ -336,6 +359,8 @@ int run_command(const std::vector<std::string>& args) {
     session.bind();
     session.execute();
     session.write_outputs();
+    if (std::fflush(stdout) != 0)
+      throw std::runtime_error(std::string("standard output: ") + std::strerror(errno));
     return 0;
   } catch (const UsageError& e) {
     std::fprintf(stderr, "opennrt run: %s\n", e.what());
