@@ -205,48 +205,46 @@ void close() noexcept {
   });
 }
 
-Status total_cores(std::uint32_t* out) {
-  if (enter() == State::kInit) {
-    *out = g_facts.total;
+namespace {
+
+// A core count: the one of the initialised runtime (also in a forked child of
+// it), else what `look` finds on the machine.
+template <typename Look>
+Status core_count(const std::atomic<std::uint32_t>& known, std::uint32_t* out, Look look) {
+  if (enter()) {
+    *out = known;
     leave();
     return {};
   }
   if (state() == State::kChild) {
     if (!g_facts.counts) return Status::failure("nothing is known about the cores in this child");
-    *out = g_facts.total;
+    *out = known;
     return {};
   }
   const std::lock_guard lock(life_mutex());
   if (state() == State::kInit) {
-    *out = g_facts.total;
+    *out = known;
     return {};
   }
   ONRT_ASSIGN(const Glimpse found, glimpse());
-  ONRT_ASSIGN(const std::uint32_t lnc, book::lnc_size(found.machine, *found.config));
-  *out = found.machine.physical_cores() / lnc;
+  ONRT_ASSIGN(*out, look(found));
   return {};
 }
 
+}  // namespace
+
+Status total_cores(std::uint32_t* out) {
+  return core_count(g_facts.total, out, [](const Glimpse& found) -> Result<std::uint32_t> {
+    ONRT_ASSIGN(const std::uint32_t lnc, book::lnc_size(found.machine, *found.config));
+    return found.machine.physical_cores() / lnc;
+  });
+}
+
 Status visible_cores(std::uint32_t* out) {
-  if (enter() == State::kInit) {
-    *out = g_facts.visible;
-    leave();
-    return {};
-  }
-  if (state() == State::kChild) {
-    if (!g_facts.counts) return Status::failure("nothing is known about the cores in this child");
-    *out = g_facts.visible;
-    return {};
-  }
-  const std::lock_guard lock(life_mutex());
-  if (state() == State::kInit) {
-    *out = g_facts.visible;
-    return {};
-  }
-  ONRT_ASSIGN(const Glimpse found, glimpse());
-  ONRT_ASSIGN(const book::CoreRequest request, book::core_request(found.machine, *found.config));
-  *out = request.count;
-  return {};
+  return core_count(g_facts.visible, out, [](const Glimpse& found) -> Result<std::uint32_t> {
+    ONRT_ASSIGN(const book::CoreRequest request, book::core_request(found.machine, *found.config));
+    return request.count;
+  });
 }
 
 Status instance_info(nrt_instance_info_t* out) {

@@ -67,6 +67,7 @@ enum class Key : std::uint8_t {
   kEmulatorSocket,
   kEmulatorRecord,
   kEmulatorHbmBytes,
+  kEmulatorHostBytes,
   kEmulatorThreads,
   kEmulatorStrict,
   kEmulatorSeed,
