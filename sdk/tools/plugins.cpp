@@ -33,12 +33,13 @@ int plugins_command(const std::vector<std::string>& args) {
   for (const plugin::Candidate& c : loader.list_candidates()) {
     const plugin::Manifest& m = c.manifest;
     std::printf("%-9s %-5s %-12s %-8s %s\n", std::string(plugin::verdict_name(c.verdict)).c_str(),
-                std::string(plugin::kind_name(m.kind)).c_str(), m.name.c_str(), m.version.c_str(),
+                m.name.empty() ? "-" : std::string(plugin::kind_name(m.kind)).c_str(),
+                m.name.empty() ? "-" : m.name.c_str(), m.version.empty() ? "-" : m.version.c_str(),
                 m.path.c_str());
     if (!c.reason.empty()) std::printf("          %s\n", c.reason.c_str());
     refused += c.verdict == plugin::Verdict::kRefused;
   }
-  return refused == 0 ? 0 : 1;
+  return refused == 0 && loaded.status.is_ok() ? 0 : 1;
 }
 
 }  // namespace opennrt::tools
