@@ -107,7 +107,11 @@ case $command in
     if [ "$command" = demo ]; then configure_and_build opennrt_runtime; else configure_and_build all; fi
     ;;
   deps)
-    if [ "${2:-}" = --dev ]; then install_packages build dev; else install_packages build; fi
+    case ${2:-} in
+      '') install_packages build ;;
+      --dev) install_packages build dev ;;
+      *) usage; exit 2 ;;
+    esac
     exit 0
     ;;
   *)
