@@ -97,7 +97,9 @@ configure_and_build() {
     say "The build failed; all of its output: $log"
     exit 1
   fi
-  grep -E 'warning:' "$log" || true
+  local warnings
+  warnings=$(grep -c 'warning:' "$log" || true)
+  [ "$warnings" = 0 ] || say "$warnings compiler warnings, see build/$preset/quickstart.log"
 }
 
 command=${1:-}
