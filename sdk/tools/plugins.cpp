@@ -29,8 +29,17 @@ int plugins_command(const std::vector<std::string>& args) {
     std::fprintf(stderr, "opennrt plugins: %s\n", std::string(loaded.status.message()).c_str());
   plugin::Loader loader;
   loader.configure(loaded.config, reinterpret_cast<const void*>(&nrt_init));
+  const std::vector<plugin::Candidate> candidates = loader.list_candidates();
+  if (candidates.empty()) {
+    std::fprintf(stderr, "opennrt plugins: no manifest (*.plugin.yaml) in");
+    for (const std::string& directory :
+         plugin::search_of(*loaded.config, reinterpret_cast<const void*>(&nrt_init)).directories)
+      std::fprintf(stderr, " %s", directory.c_str());
+    std::fprintf(stderr, "\n");
+    return 1;
+  }
   std::size_t refused = 0;
-  for (const plugin::Candidate& c : loader.list_candidates()) {
+  for (const plugin::Candidate& c : candidates) {
     const plugin::Manifest& m = c.manifest;
     std::printf("%-9s %-5s %-12s %-8s %s\n", std::string(plugin::verdict_name(c.verdict)).c_str(),
                 m.name.empty() ? "-" : std::string(plugin::kind_name(m.kind)).c_str(),
