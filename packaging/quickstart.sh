@@ -97,7 +97,9 @@ configure_and_build() {
     say "The build failed; all of its output: $log"
     exit 1
   fi
-  grep -E 'warning:' "$log" || true
+  local warnings
+  warnings=$(grep -c 'warning:' "$log" || true)
+  [ "$warnings" = 0 ] || say "$warnings compiler warnings, see build/$preset/quickstart.log"
 }
 
 command=${1:-}
@@ -107,7 +109,11 @@ case $command in
     if [ "$command" = demo ]; then configure_and_build opennrt_runtime; else configure_and_build all; fi
     ;;
   deps)
-    if [ "${2:-}" = --dev ]; then install_packages build dev; else install_packages build; fi
+    case ${2:-} in
+      '') install_packages build ;;
+      --dev) install_packages build dev ;;
+      *) usage; exit 2 ;;
+    esac
     exit 0
     ;;
   *)

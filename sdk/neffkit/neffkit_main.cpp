@@ -73,6 +73,7 @@ int main(int argc, char** argv) {
       return disassemble(*target, argv[3]);
     }
   }
-  std::fputs(kUsage, stderr);
-  return 2;
+  const bool help = argc == 2 && std::strcmp(argv[1], "--help") == 0;
+  std::fputs(kUsage, help ? stdout : stderr);
+  return help ? 0 : 2;
 }

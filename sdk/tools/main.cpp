@@ -32,6 +32,7 @@ constexpr Subcommand kSubcommands[] = {
 void usage(std::FILE* to) {
   std::fprintf(to, "usage: opennrt SUBCOMMAND [options]   (opennrt SUBCOMMAND --help)\n");
   for (const Subcommand& s : kSubcommands) std::fprintf(to, "  %-10s %s\n", s.name, s.summary);
+  std::fprintf(to, "  %-10s any other name runs the program opennrt-NAME (opennrt-neff)\n", "NAME");
 }
 
 int external(const std::string& name, char** argv) {
@@ -60,6 +61,8 @@ int main(int argc, char** argv) {
     usage(stderr);
     return 2;
   }
+  // Lines stay in order with the runtime's log when both go to one file.
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const std::string name = argv[1];
   if (name == "--help" || name == "-h" || name == "help") {
     usage(stdout);

@@ -29,16 +29,26 @@ int plugins_command(const std::vector<std::string>& args) {
     std::fprintf(stderr, "opennrt plugins: %s\n", std::string(loaded.status.message()).c_str());
   plugin::Loader loader;
   loader.configure(loaded.config, reinterpret_cast<const void*>(&nrt_init));
+  const std::vector<plugin::Candidate> candidates = loader.list_candidates();
+  if (candidates.empty()) {
+    std::fprintf(stderr, "opennrt plugins: no manifest (*.plugin.yaml) in");
+    for (const std::string& directory :
+         plugin::search_of(*loaded.config, reinterpret_cast<const void*>(&nrt_init)).directories)
+      std::fprintf(stderr, " %s", directory.c_str());
+    std::fprintf(stderr, "\n");
+    return 1;
+  }
   std::size_t refused = 0;
-  for (const plugin::Candidate& c : loader.list_candidates()) {
+  for (const plugin::Candidate& c : candidates) {
     const plugin::Manifest& m = c.manifest;
     std::printf("%-9s %-5s %-12s %-8s %s\n", std::string(plugin::verdict_name(c.verdict)).c_str(),
-                std::string(plugin::kind_name(m.kind)).c_str(), m.name.c_str(), m.version.c_str(),
+                m.name.empty() ? "-" : std::string(plugin::kind_name(m.kind)).c_str(),
+                m.name.empty() ? "-" : m.name.c_str(), m.version.empty() ? "-" : m.version.c_str(),
                 m.path.c_str());
     if (!c.reason.empty()) std::printf("          %s\n", c.reason.c_str());
     refused += c.verdict == plugin::Verdict::kRefused;
   }
-  return refused == 0 ? 0 : 1;
+  return refused == 0 && loaded.status.is_ok() ? 0 : 1;
 }
 
 }  // namespace opennrt::tools

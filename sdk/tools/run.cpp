@@ -86,7 +86,6 @@ Options parse(const std::vector<std::string>& args, bool* help) {
   processor.setUnixStyle(true);
   Options options;
   *help = false;
-  std::string expects;  // option whose argument is the next word
   const auto apply = [&](const std::string& name, const std::string& value) {
     if (name == "help") *help = true;
     if (name == "raw") options.raw = true;
@@ -111,22 +110,15 @@ Options parse(const std::vector<std::string>& args, bool* help) {
   };
   for (const std::string& arg : args) {
     std::string name, value;
-    if (!expects.empty()) {
-      apply(expects, arg);
-      expects.clear();
-    } else if (processor.process(arg, name, value)) {
-      if (name.empty()) continue;
-      if (set.getOption(name).takesArgument() && value.empty())
-        expects = name;
-      else
-        apply(name, value);
+    if (processor.process(arg, name, value)) {
+      if (!name.empty()) apply(name, value);  // empty: the value is the next word
     } else if (options.model.empty()) {
       options.model = arg;
     } else {
       throw UsageError("unexpected argument " + arg);
     }
   }
-  if (!expects.empty()) throw UsageError("--" + expects + " needs a value");
+  processor.checkRequired();  // an option whose value never came
   if (options.model.empty() && !*help) throw UsageError("no model given");
   return options;
 }
@@ -235,6 +227,7 @@ class Session {
     std::vector<std::byte> neff;
     std::string error;
     if (!read_file(options_.model, &neff, &error)) throw std::runtime_error(error);
+    if (neff.empty()) throw std::runtime_error(options_.model + ": empty file");
     require(nrt_load(neff.data(), neff.size(), options_.vnc, -1, &model_), "nrt_load");
     nrt_tensor_info_array_t* info = nullptr;
     require(nrt_get_model_tensor_info(model_, &info), "nrt_get_model_tensor_info");
@@ -284,12 +277,11 @@ class Session {
               .count());
     }
     std::sort(microseconds.begin(), microseconds.end());
-    const auto percentile = [&](double p) {
-      return microseconds[static_cast<std::size_t>(p *
-                                                   static_cast<double>(microseconds.size() - 1))];
+    const auto percentile = [&](std::size_t p) {  // nearest rank
+      return microseconds[(microseconds.size() * p + 99) / 100 - 1];
     };
     std::printf("latency us: min %.1f  p50 %.1f  p90 %.1f  p99 %.1f  max %.1f  (%d executions)\n",
-                microseconds.front(), percentile(0.5), percentile(0.9), percentile(0.99),
+                microseconds.front(), percentile(50), percentile(90), percentile(99),
                 microseconds.back(), options_.executions);
   }
 
@@ -322,7 +314,8 @@ class Session {
     std::vector<std::byte> data;
     std::string error;
     if (!read_array(what, t.dtype, &data, &error))
-      throw std::runtime_error("input " + t.name + ": " + error);
+      throw std::runtime_error("input " + t.name + ": " + error +
+                               " (WHAT is a file, or zeros, ones, ramp or random)");
     if (data.size() != t.bytes)
       throw std::runtime_error(what + ": holds " + std::to_string(data.size()) + " bytes, input " +
                                t.name + " needs " + std::to_string(t.bytes) + " (" + shape_text(t) +

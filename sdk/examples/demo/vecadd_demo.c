@@ -47,11 +47,11 @@ static double seconds(void) {
 }
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
+  const int executions = argc > 2 ? atoi(argv[2]) : 1000;
+  if (argc < 2 || executions < 1) {
     fprintf(stderr, "usage: %s MODEL.neff [EXECUTIONS]\n", argv[0]);
     return 2;
   }
-  const int executions = argc > 2 ? atoi(argv[2]) : 1000;
 
   check(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), "nrt_init");
   nrt_instance_info_t instance;
@@ -72,13 +72,18 @@ int main(int argc, char** argv) {
 
   nrt_tensor_info_array_t* info = NULL;
   check(nrt_get_model_tensor_info(model, &info), "nrt_get_model_tensor_info");
+  if (info->tensor_count > MAX_TENSORS) {
+    fprintf(stderr, "%s: %zu tensors, this program takes at most %d\n", argv[1],
+            (size_t)info->tensor_count, MAX_TENSORS);
+    return 1;
+  }
   nrt_tensor_set_t *inputs = NULL, *outputs = NULL;
   check(nrt_allocate_tensor_set(&inputs), "nrt_allocate_tensor_set");
   check(nrt_allocate_tensor_set(&outputs), "nrt_allocate_tensor_set");
   nrt_tensor_t* tensors[MAX_TENSORS] = {NULL};
   float* values[MAX_TENSORS] = {NULL};
   size_t output = MAX_TENSORS;
-  for (size_t i = 0; i < info->tensor_count && i < MAX_TENSORS; ++i) {
+  for (size_t i = 0; i < info->tensor_count; ++i) {
     const nrt_tensor_info_t* t = &info->tensor_array[i];
     const size_t count = t->size / sizeof(float);
     const int is_input = t->usage == NRT_TENSOR_USAGE_INPUT;

@@ -106,8 +106,9 @@ class Bench : public ::testing::Test {
     template <typename Record>
     Program& add(const Record& r) {
       static_assert(sizeof r == isa::kRecordBytes);
-      const auto* p = reinterpret_cast<const std::uint8_t*>(&r);
-      bytes.insert(bytes.end(), p, p + sizeof r);
+      const std::size_t at = bytes.size();
+      bytes.resize(at + sizeof r);
+      std::memcpy(bytes.data() + at, &r, sizeof r);
       return *this;
     }
   };
