@@ -7,20 +7,52 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace opennrt {
 
 enum class HandleKind : std::uint32_t { kModel = 1, kTensor = 2, kTensorSet = 3 };
 
-// Threading: find() takes no lock. As the API demands, a handle is not used in
-// one thread while another one removes it; a removed handle is harmless.
+// Threading: find() and pin() take no lock. Removal waits until no pin is left,
+// so an object that is pinned stays alive although its handle is dead already.
+// What find() returned is not protected.
 template <typename T, HandleKind kKind>
 class HandleTable {
+  struct Slot;
+
  public:
+  // Keeps an object alive. Empty: not a handle of this table, or removed.
+  class Pin {
+   public:
+    Pin() = default;
+    Pin(Pin&& other) noexcept
+        : slot_(std::exchange(other.slot_, nullptr)), object_(other.object_) {}
+    Pin& operator=(Pin&& other) noexcept {
+      std::swap(slot_, other.slot_);
+      std::swap(object_, other.object_);
+      return *this;
+    }
+    ~Pin() {
+      if (slot_ != nullptr) slot_->pins.fetch_sub(1, std::memory_order_release);
+    }
+    T* get() const { return slot_ != nullptr ? object_ : nullptr; }
+    T* operator->() const { return object_; }
+    T& operator*() const { return *object_; }
+    explicit operator bool() const { return slot_ != nullptr; }
+
+   private:
+    friend class HandleTable;
+    Pin(Slot* slot, T* object) : slot_(slot), object_(object) {}
+    Slot* slot_ = nullptr;
+    T* object_ = nullptr;
+  };
+
   using Handle = std::uintptr_t;
 
   HandleTable() = default;
@@ -60,16 +92,44 @@ class HandleTable {
     return slot == nullptr ? nullptr : slot->object.load(std::memory_order_acquire);
   }
 
-  std::unique_ptr<T> remove(Handle handle) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (slot_of(handle) == nullptr) return nullptr;
-    return take(index_of(handle));
+  // Either the remover sees the pin, or the pinning thread the new generation.
+  Pin pin(Handle handle) const noexcept {
+    Slot* slot = place_of(handle);
+    if (slot == nullptr) return {};
+    slot->pins.fetch_add(1, std::memory_order_seq_cst);
+    T* object = slot->object.load(std::memory_order_seq_cst);
+    if (object != nullptr &&
+        encode(index_of(handle), slot->generation.load(std::memory_order_seq_cst)) == handle)
+      return Pin(slot, object);
+    slot->pins.fetch_sub(1, std::memory_order_release);
+    return {};
   }
 
+  // The handle is dead at once; returns when the last pin is gone.
+  std::unique_ptr<T> remove(Handle handle) noexcept {
+    std::unique_ptr<T> object;
+    const std::uint32_t index = index_of(handle);
+    {
+      const std::lock_guard lock(mutex_);
+      if (slot_of(handle) == nullptr) return nullptr;
+      object = take(index);
+    }
+    for (int polls = 0; at(index).pins.load(std::memory_order_seq_cst) != 0; ++polls)
+      polls < 100 ? std::this_thread::yield()
+                  : std::this_thread::sleep_for(std::chrono::microseconds(50));
+    const std::lock_guard lock(mutex_);
+    free_.push_back(index);
+    return object;
+  }
+
+  // No object is pinned.
   void remove_all() noexcept {
     const std::lock_guard lock(mutex_);
-    for (std::uint32_t i = 0; i < used_; ++i)
-      if (at(i).object.load(std::memory_order_relaxed) != nullptr) take(i);
+    for (std::uint32_t i = 0; i < used_; ++i) {
+      if (at(i).object.load(std::memory_order_relaxed) == nullptr) continue;
+      take(i);
+      free_.push_back(i);
+    }
   }
 
   std::size_t size() const noexcept { return live_.load(std::memory_order_relaxed); }
@@ -84,6 +144,7 @@ class HandleTable {
   struct Slot {
     std::atomic<T*> object{nullptr};
     std::atomic<std::uint32_t> generation{0};
+    std::atomic<std::uint32_t> pins{0};
   };
 
   static Handle encode(std::uint32_t index, std::uint32_t generation) {
@@ -97,22 +158,27 @@ class HandleTable {
   Slot& at(std::uint32_t index) const {
     return chunks_[index / kChunk].load(std::memory_order_acquire)[index % kChunk];
   }
-  const Slot* slot_of(Handle handle) const noexcept {
+  // Where the object of such a handle would be.
+  Slot* place_of(Handle handle) const noexcept {
     if (handle >> kKindShift != static_cast<Handle>(kKind)) return nullptr;
     const std::uint32_t index = index_of(handle);
-    const Slot* chunk = chunks_[index / kChunk].load(std::memory_order_acquire);
-    if (chunk == nullptr) return nullptr;
-    const Slot& slot = chunk[index % kChunk];
-    if (encode(index, slot.generation.load(std::memory_order_acquire)) != handle) return nullptr;
+    Slot* chunk = chunks_[index / kChunk].load(std::memory_order_acquire);
+    return chunk == nullptr ? nullptr : &chunk[index % kChunk];
+  }
+  const Slot* slot_of(Handle handle) const noexcept {
+    const Slot* place = place_of(handle);
+    if (place == nullptr) return nullptr;
+    const Slot& slot = *place;
+    if (encode(index_of(handle), slot.generation.load(std::memory_order_acquire)) != handle)
+      return nullptr;
     return slot.object.load(std::memory_order_acquire) == nullptr ? nullptr : &slot;
   }
   std::unique_ptr<T> take(std::uint32_t index) noexcept {
     Slot& slot = at(index);
     slot.generation.store((slot.generation.load(std::memory_order_relaxed) + 1) & kGenerationMask,
-                          std::memory_order_release);
-    free_.push_back(index);
+                          std::memory_order_seq_cst);
     --live_;
-    return std::unique_ptr<T>(slot.object.exchange(nullptr, std::memory_order_acq_rel));
+    return std::unique_ptr<T>(slot.object.exchange(nullptr, std::memory_order_seq_cst));
   }
 
   std::mutex mutex_;  // guards free_ and used_, and every change of a slot

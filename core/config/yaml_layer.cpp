@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/file.h"
 #include "config/settings.h"
 
 namespace opennrt::config {
@@ -103,6 +104,7 @@ Result<std::vector<FileEntry>> parse_yaml(const std::string& path, const std::st
 }
 
 Result<std::vector<FileEntry>> read_file(const std::string& path) {
+  if (!is_plain_file(path)) return Status::invalid("{}: not a regular file", path);
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) return Status::invalid("{}: {}", path, strerror(errno != 0 ? errno : EIO));

@@ -21,7 +21,8 @@ Status bad_input(std::string_view direction, const neff::TensorInfo& info, std::
 // stays nullptr where host[i] is a host tensor.
 Status match(const TensorSet& set, const std::vector<neff::TensorInfo>& wanted,
              std::string_view direction, std::vector<tdrv::Tensor*>& device,
-             std::vector<tdrv::Tensor*>& host, bool* out_any_host) {
+             std::vector<tdrv::Tensor*>& host, std::vector<Tensors::Pin>& pins,
+             bool* out_any_host) {
   const Tensors& tensors = Tensors::instance();
   device.assign(wanted.size(), nullptr);
   host.assign(wanted.size(), nullptr);
@@ -32,7 +33,8 @@ Status match(const TensorSet& set, const std::vector<neff::TensorInfo>& wanted,
     int order = -1;
     while (entry != end && (order = entry->name.compare(info.name)) < 0) ++entry;
     if (entry == end || order != 0) return bad_input(direction, info, "is missing in the set");
-    tdrv::Tensor* tensor = tensors.find(entry->tensor);
+    pins.push_back(tensors.pin(entry->tensor));
+    tdrv::Tensor* const tensor = pins.back().get();
     if (tensor == nullptr) return bad_input(direction, info, "has been freed");
     if (!tensor->has_storage()) return bad_input(direction, info, "has no storage");
     if (tensor->size() < info.size)
@@ -47,6 +49,12 @@ Status match(const TensorSet& set, const std::vector<neff::TensorInfo>& wanted,
   return {};
 }
 
+// The tensors stay alive until the execution is over.
+struct Unpin {
+  std::vector<Tensors::Pin>& pins;
+  ~Unpin() { pins.clear(); }
+};
+
 void use_stand_ins(std::span<tdrv::Tensor* const> stand_ins, std::vector<tdrv::Tensor*>& device) {
   for (std::size_t i = 0; i < device.size(); ++i)
     if (device[i] == nullptr) device[i] = stand_ins[i];
@@ -57,11 +65,10 @@ void use_stand_ins(std::span<tdrv::Tensor* const> stand_ins, std::vector<tdrv::T
 Status Manager::execute(ModelId id, TensorSetHandle inputs, TensorSetHandle outputs) {
   const Models::Reference record = models_.find(id);
   if (!record) return Status::make(NRT_INVALID_HANDLE, "model {} is not loaded", id);
-  const TensorSet* input_set = Tensors::instance().find_set(inputs);
-  const TensorSet* output_set = Tensors::instance().find_set(outputs);
-  if (input_set == nullptr || output_set == nullptr)
-    return Status::invalid("{} is not a live tensor set",
-                           input_set == nullptr ? "input_set" : "output_set");
+  const Tensors::SetPin input_set = Tensors::instance().pin_set(inputs);
+  const Tensors::SetPin output_set = Tensors::instance().pin_set(outputs);
+  if (!input_set || !output_set)
+    return Status::invalid("{} is not a live tensor set", !input_set ? "input_set" : "output_set");
   const neff::Program& program = record->program();
   if (input_set->entries().size() != program.inputs.size())
     return Status::invalid("the input set has {} tensors, model {} has {} inputs",
@@ -70,11 +77,12 @@ Status Manager::execute(ModelId id, TensorSetHandle inputs, TensorSetHandle outp
   Unit& unit = *units_[record->model->logical_core()];
   ONRT_LOG(kKmgr, kDebug, "model {} on logical core {}", id, record->model->logical_core());
   const Unit::Lease slot(unit);
+  const Unpin unpin{slot->pins};
   bool host_inputs = false, host_outputs = false;
-  ONRT_TRY(
-      match(*input_set, program.inputs, "input", slot->inputs, slot->host_inputs, &host_inputs));
+  ONRT_TRY(match(*input_set, program.inputs, "input", slot->inputs, slot->host_inputs, slot->pins,
+                 &host_inputs));
   ONRT_TRY(match(*output_set, program.outputs, "output", slot->outputs, slot->host_outputs,
-                 &host_outputs));
+                 slot->pins, &host_outputs));
   StagingPool::Lease staging;
   if (host_inputs || host_outputs) {
     ONRT_ASSIGN(staging, record->staging.take());

@@ -33,8 +33,8 @@ Tensors& Tensors::instance() {
   return *tensors;
 }
 
-Result<tdrv::Tensor*> Tensors::checked(TensorHandle tensor, std::string_view what) const {
-  if (tdrv::Tensor* found = tensors_.find(tensor)) return found;
+Result<Tensors::Pin> Tensors::checked(TensorHandle tensor, std::string_view what) const {
+  if (Pin found = tensors_.pin(tensor)) return found;
   return Status::invalid("{} {:#x} is not a live tensor", what, tensor);
 }
 
@@ -51,13 +51,13 @@ Result<TensorHandle> Tensors::allocate_empty(std::string_view name) {
 }
 
 Status Tensors::attach(TensorHandle tensor, void* buffer, std::uint64_t bytes) {
-  ONRT_ASSIGN(tdrv::Tensor * t, checked(tensor, "tensor"));
+  ONRT_ASSIGN(const Pin t, checked(tensor, "tensor"));
   return t->attach(buffer, bytes);
 }
 
 Result<TensorHandle> Tensors::slice(TensorHandle source, std::uint64_t offset, std::uint64_t bytes,
                                     std::string_view name) {
-  ONRT_ASSIGN(tdrv::Tensor * t, checked(source, "tensor_source"));
+  ONRT_ASSIGN(const Pin t, checked(source, "tensor_source"));
   if (!t->has_storage())
     return Status::invalid("tensor {} has no storage, a slice of it is impossible", t->name());
   if (bytes == 0 || offset > t->size() || bytes > t->size() - offset)
@@ -70,37 +70,37 @@ Result<TensorHandle> Tensors::slice(TensorHandle source, std::uint64_t offset, s
 void Tensors::free(TensorHandle tensor) { tensors_.remove(tensor); }
 
 Status Tensors::read(TensorHandle tensor, void* out, std::uint64_t offset, std::uint64_t bytes) {
-  ONRT_ASSIGN(tdrv::Tensor * t, checked(tensor, "tensor"));
+  ONRT_ASSIGN(const Pin t, checked(tensor, "tensor"));
   return t->read(out, offset, bytes);
 }
 
 Status Tensors::write(TensorHandle tensor, const void* in, std::uint64_t offset,
                       std::uint64_t bytes) {
-  ONRT_ASSIGN(tdrv::Tensor * t, checked(tensor, "tensor"));
+  ONRT_ASSIGN(const Pin t, checked(tensor, "tensor"));
   return t->write(in, offset, bytes);
 }
 
 Status Tensors::set(TensorHandle tensor, std::uint8_t value, std::uint64_t offset,
                     std::uint64_t bytes) {
-  ONRT_ASSIGN(tdrv::Tensor * t, checked(tensor, "tensor"));
+  ONRT_ASSIGN(const Pin t, checked(tensor, "tensor"));
   return t->set(value, offset, bytes);
 }
 
 Status Tensors::copy(TensorHandle source, std::uint64_t source_offset, TensorHandle destination,
                      std::uint64_t offset, std::uint64_t bytes) {
-  ONRT_ASSIGN(tdrv::Tensor * from, checked(source, "src"));
-  ONRT_ASSIGN(tdrv::Tensor * to, checked(destination, "dst"));
+  ONRT_ASSIGN(const Pin from, checked(source, "src"));
+  ONRT_ASSIGN(const Pin to, checked(destination, "dst"));
   return to->copy_from(*from, source_offset, offset, bytes);
 }
 
 std::uint64_t Tensors::size(TensorHandle tensor) const {
-  const tdrv::Tensor* t = tensors_.find(tensor);
-  return t != nullptr ? t->size() : 0;
+  const Pin t = tensors_.pin(tensor);
+  return t ? t->size() : 0;
 }
 
 void* Tensors::va(TensorHandle tensor) {
-  tdrv::Tensor* t = tensors_.find(tensor);
-  return t != nullptr && t->has_storage() ? t->va() : nullptr;
+  const Pin t = tensors_.pin(tensor);
+  return t && t->has_storage() ? t->va() : nullptr;
 }
 
 Result<TensorSetHandle> Tensors::allocate_set() {
@@ -114,16 +114,16 @@ Result<TensorSetHandle> Tensors::allocate_set() {
 void Tensors::free_set(TensorSetHandle set) { sets_.remove(set); }
 
 Status Tensors::add_to_set(TensorSetHandle set, std::string_view name, TensorHandle tensor) {
-  TensorSet* s = sets_.find(set);
-  if (s == nullptr) return Status::invalid("tensor_set {:#x} is not a live tensor set", set);
-  ONRT_ASSIGN([[maybe_unused]] tdrv::Tensor * t, checked(tensor, "tensor"));
+  const SetPin s = sets_.pin(set);
+  if (!s) return Status::invalid("tensor_set {:#x} is not a live tensor set", set);
+  ONRT_ASSIGN([[maybe_unused]] const Pin t, checked(tensor, "tensor"));
   s->put(name, tensor);
   return {};
 }
 
 Result<TensorHandle> Tensors::get_from_set(TensorSetHandle set, std::string_view name) const {
-  const TensorSet* s = sets_.find(set);
-  if (s == nullptr) return Status::invalid("tensor_set {:#x} is not a live tensor set", set);
+  const SetPin s = sets_.pin(set);
+  if (!s) return Status::invalid("tensor_set {:#x} is not a live tensor set", set);
   const TensorHandle tensor = s->get(name);
   if (tensor == 0) return Status::failure("the tensor set has no tensor named {}", name);
   return tensor;

@@ -38,7 +38,14 @@ class TensorSet {
 };
 
 class Tensors {
+  using Table = HandleTable<tdrv::Tensor, HandleKind::kTensor>;
+  using SetTable = HandleTable<TensorSet, HandleKind::kTensorSet>;
+
  public:
+  // A tensor or set in use: freeing it waits.
+  using Pin = Table::Pin;
+  using SetPin = SetTable::Pin;
+
   // The tables of the process. Handles of a closed runtime stay invalid.
   static Tensors& instance();
 
@@ -55,23 +62,24 @@ class Tensors {
               std::uint64_t offset, std::uint64_t bytes);
   std::uint64_t size(TensorHandle tensor) const;  // 0 for a bad handle
   void* va(TensorHandle tensor);                  // nullptr for a bad handle
-  tdrv::Tensor* find(TensorHandle tensor) const noexcept { return tensors_.find(tensor); }
+  Pin pin(TensorHandle tensor) const noexcept { return tensors_.pin(tensor); }
 
   Result<TensorSetHandle> allocate_set();
   void free_set(TensorSetHandle set);
   Status add_to_set(TensorSetHandle set, std::string_view name, TensorHandle tensor);
   // NRT_FAILURE: no such name.
   Result<TensorHandle> get_from_set(TensorSetHandle set, std::string_view name) const;
+  SetPin pin_set(TensorSetHandle set) const noexcept { return sets_.pin(set); }
   const TensorSet* find_set(TensorSetHandle set) const noexcept { return sets_.find(set); }
 
   // Everything is destroyed, every handle becomes invalid.
   void clear();
 
  private:
-  Result<tdrv::Tensor*> checked(TensorHandle tensor, std::string_view what) const;
+  Result<Pin> checked(TensorHandle tensor, std::string_view what) const;
 
-  HandleTable<tdrv::Tensor, HandleKind::kTensor> tensors_;
-  HandleTable<TensorSet, HandleKind::kTensorSet> sets_;
+  Table tensors_;
+  SetTable sets_;
 };
 
 }  // namespace opennrt::kmgr

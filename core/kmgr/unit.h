@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "kmgr/tensors.h"
 #include "tdrv/tdrv.h"
 
 namespace opennrt::kmgr {
@@ -29,6 +30,7 @@ class Unit {
     std::unique_ptr<tdrv::Execution> execution;
     std::vector<tdrv::Tensor*> inputs, outputs;            // what the device uses
     std::vector<tdrv::Tensor*> host_inputs, host_outputs;  // what the caller gave
+    std::vector<Tensors::Pin> pins;                        // of both
 
    private:
     friend class Unit;

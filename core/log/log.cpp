@@ -87,7 +87,11 @@ Status configure(const Settings& settings) {
     g_modules[i].syslog = from.syslog;
   }
   const std::lock_guard lock(backend().open_mutex);
-  return backend().file_sink->open(settings.file);
+  Status opened = backend().file_sink->open(settings.file);
+  // Somebody has to hear why.
+  if (!opened)
+    for (auto& m : g_modules) m.console = true;
+  return opened;
 }
 
 void set_level(Module module, Level level) noexcept {

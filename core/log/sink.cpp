@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <syslog.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,15 +19,52 @@ namespace {
 
 constexpr std::size_t kSyslogBytes = 1023;
 
-void write_all(int fd, const char* data, std::size_t bytes) {
-  const int saved = errno;
+// A closed pipe loses the line; it must not end the process. SIGPIPE of a write
+// goes to the writing thread, so it can be taken back there.
+class WithoutSigpipe {
+ public:
+  WithoutSigpipe() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    sigemptyset(&pending);
+    sigpending(&pending);
+    active_ =
+        sigismember(&pending, SIGPIPE) == 0 && pthread_sigmask(SIG_BLOCK, &pipe_, &before_) == 0;
+  }
+  ~WithoutSigpipe() {
+    if (!active_) return;
+    if (broken_) {
+      const timespec now{};
+      while (sigtimedwait(&pipe_, nullptr, &now) < 0 && errno == EINTR) {
+      }
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutSigpipe(const WithoutSigpipe&) = delete;
+  WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
+  void pipe_is_broken() { broken_ = true; }
+
+ private:
+  sigset_t pipe_, before_;
+  bool active_ = false, broken_ = false;
+};
+
+void write_bytes(int fd, const char* data, std::size_t bytes) {
+  WithoutSigpipe guard;
   while (bytes > 0) {
     const ssize_t n = ::write(fd, data, bytes);
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EPIPE) guard.pipe_is_broken();
     if (n <= 0) break;  // a full disk or a closed pipe loses the line
     data += n;
     bytes -= static_cast<std::size_t>(n);
   }
+}
+
+void write_all(int fd, const char* data, std::size_t bytes) {
+  const int saved = errno;
+  write_bytes(fd, data, bytes);
   errno = saved;
 }
 
@@ -52,8 +92,16 @@ Status FileSink::open(const std::string& path) {
   path_.clear();
   const int old = fd_;
   if (path.empty() && old < 0) return {};
-  const int fd = ::open(path.empty() ? "/dev/null" : path.c_str(),
-                        O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  // A FIFO without a reader is an error, not a wait.
+  int fd = ::open(path.empty() ? "/dev/null" : path.c_str(),
+                  O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+  if (fd >= 0 && fd <= STDERR_FILENO) {
+    // The process closed its standard streams; what it prints is not ours.
+    const int low = fd;
+    fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    ::close(low);
+  }
+  if (fd >= 0) fcntl(fd, F_SETFL, O_APPEND);
   if (fd < 0)
     return Status::invalid("log file {}: {}; set log.file to a writable path", path,
                            strerror(errno));

@@ -10,6 +10,8 @@
 #include <fstream>
 #include <vector>
 
+#include "base/file.h"
+
 namespace opennrt::plugin {
 
 namespace {
@@ -31,6 +33,7 @@ bool same_file(const char* a, const char* b) {
 }  // namespace
 
 Status check_elf(const std::string& path) {
+  if (!is_plain_file(path)) return Status::invalid("{}: not a regular file", path);
   errno = 0;
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   if (!in) return Status::invalid("{}: {}", path, strerror(errno != 0 ? errno : EIO));

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/file.h"
+
 namespace opennrt::plugin {
 
 namespace {
@@ -73,6 +75,7 @@ std::string_view kind_name(Kind kind) {
 }
 
 Result<Manifest> read_manifest(const std::string& path) {
+  if (!is_plain_file(path)) return Status::invalid("{}: not a regular file", path);
   try {
     std::ifstream in(path, std::ios::binary);
     if (!in) return Status::invalid("{}: cannot be opened", path);

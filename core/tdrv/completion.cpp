@@ -9,6 +9,7 @@
 #include "log/log.h"
 #include "tdrv/execution.h"
 #include "tdrv/execution_errors.h"
+#include "tdrv/open_wait.h"
 
 namespace opennrt::tdrv {
 namespace {
@@ -125,6 +126,21 @@ bool ExecutionImpl::complete() const {
   return true;
 }
 
+void ExecutionImpl::append_open_wait(const CoreNode& core, std::size_t subgraph,
+                                     std::uint32_t engine, std::string& out) const {
+  const Bindings& b = core.bindings();
+  const auto& subgraphs = model_->program().subgraphs;
+  if (b.ndl->sync->sem_read == nullptr || subgraph >= subgraphs.size()) return;
+  const std::string wait = first_open_wait(
+      subgraphs[subgraph].streams[engine], [&](std::uint32_t i) -> std::optional<std::int32_t> {
+        std::uint32_t value = 0;
+        if (b.ndl->sync->sem_read(b.ndl_ctx, core.device().handle(), core.core(), i, &value) != 0)
+          return std::nullopt;
+        return static_cast<std::int32_t>(value);
+      });
+  if (!wait.empty()) out += fmt::format(" ({})", wait);
+}
+
 std::string ExecutionImpl::missing() const {
   std::string out;
   for (std::size_t c = 0; c < cores_.size(); ++c) {
@@ -134,6 +150,8 @@ std::string ExecutionImpl::missing() const {
       fmt::format_to(std::back_inserter(out), "{}[ND {}][NC {}] {} {}", out.empty() ? "" : ", ",
                      logical_->cores[c]->device().index(), logical_->cores[c]->core(),
                      engine_label(e), state == EngineState::kStartPending ? "START" : "END");
+      if (state == EngineState::kEndPending && model_)
+        append_open_wait(*logical_->cores[c], c, e, out);
     }
   }
   return out;

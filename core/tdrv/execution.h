@@ -53,6 +53,9 @@ class ExecutionImpl final : public Execution {
   void sweep_errors();
   bool complete() const;
   std::string missing() const;
+  // For an engine that has not ended: what its program waits for.
+  void append_open_wait(const CoreNode& core, std::size_t subgraph, std::uint32_t engine,
+                        std::string& out) const;
   StepResult finish_ok();
   StepResult lose(NRT_STATUS code, std::string_view what);  // the core is unusable afterwards
 

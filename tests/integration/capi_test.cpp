@@ -658,6 +658,32 @@ TEST_F(CapiModel, UnloadWhileOthersSwitchTheCore) {
   for (const Sets& s : all) EXPECT_EQ(wrong(s), 0u);
 }
 
+TEST_F(CapiModel, TensorFreedWhileItIsUsed) {
+  const Sets s = sets(30, NRT_TENSOR_PLACEMENT_VIRTUAL);
+  std::atomic<bool> stop{false};
+  std::atomic<int> other{0};
+  std::vector<char> out(bytes_);
+  std::atomic<nrt_tensor_t*> current{s.sum};
+  std::thread user([&] {
+    while (!stop) {
+      const NRT_STATUS status = nrt_execute(model_, s.in, s.out);
+      if (status != NRT_SUCCESS && status != NRT_EXEC_BAD_INPUT) ++other;
+      nrt_tensor_read(current, out.data(), 0, bytes_);  // or a dead handle
+    }
+  });
+  for (int i = 0; i < 150; ++i) {
+    nrt_tensor_t* old = current;
+    std::this_thread::sleep_for(std::chrono::microseconds(300));
+    nrt_tensor_free(&old);
+    nrt_tensor_t* fresh =
+        tensor(bytes_, i % 2 != 0 ? NRT_TENSOR_PLACEMENT_VIRTUAL : NRT_TENSOR_PLACEMENT_DEVICE, 0);
+    current = fresh;
+  }
+  stop = true;
+  user.join();
+  EXPECT_EQ(other, 0);
+}
+
 TEST_F(CapiModel, NothingIsWrittenToStdout) {
   testing::internal::CaptureStdout();
   const Sets s = sets(11);

@@ -165,7 +165,8 @@ NRT_STATUS nrt_tensor_attach_buffer(nrt_tensor_t* tensor, void* buffer, size_t s
 /* A view of [offset, offset + size) of tensor_source, sharing its storage. */
 NRT_STATUS nrt_tensor_allocate_slice(const nrt_tensor_t* tensor_source, size_t offset, size_t size,
                                      const char* name, nrt_tensor_t** tensor_slice);
-/* Drops the view, its storage with the last view, and sets *tensor to NULL. */
+/* Drops the view, its storage with the last view, and sets *tensor to NULL.
+ * Waits for calls of other threads that use the tensor. */
 void nrt_tensor_free(nrt_tensor_t** tensor);
 /* Waits until no execution writes the tensor, then copies out. */
 NRT_STATUS nrt_tensor_read(const nrt_tensor_t* tensor, void* buf, size_t offset, size_t size);

@@ -30,6 +30,14 @@ int open_retrying(const char* path, int flags) {
   do {
     fd = ::open(path, flags | O_CLOEXEC);
   } while (fd < 0 && errno == EINTR);
+  if (fd >= 0 && fd <= STDERR_FILENO) {
+    // A process without standard streams: what it prints must not reach a device.
+    const int low = fd;
+    fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int reason = errno;
+    ::close(low);
+    errno = reason;
+  }
   return fd < 0 ? -errno : fd;
 }
 

@@ -20,7 +20,16 @@ std::string describe(const char* what, const char* name, std::uint64_t bytes, in
 }  // namespace
 
 std::unique_ptr<Region> Region::create(const char* name, std::uint64_t bytes, std::string* error) {
-  const int fd = memfd_create(name, MFD_CLOEXEC);
+  int fd = memfd_create(name, MFD_CLOEXEC);
+  if (fd >= 0 && fd <= STDERR_FILENO) {
+    // The process closed its standard streams. What it prints all the same must
+    // not land in device memory.
+    const int low = fd;
+    fd = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int reason = errno;
+    close(low);
+    errno = reason;
+  }
   if (fd < 0) {
     *error = describe("memfd_create", name, bytes, errno);
     return nullptr;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -185,6 +186,17 @@ TEST_F(ConfigTest, BrokenFilesAreRefusedWithTheLine) {
   EXPECT_THAT(message("cores: {count: 1GiB}\n"), HasSubstr("not a number"));
   EXPECT_THAT(message(std::string(2 << 20, '#')), HasSubstr("larger than 1048576 bytes"));
   EXPECT_THAT(message("log: {level: &a [*b]}\n"), HasSubstr("bad.yaml:1: "));
+}
+
+TEST_F(ConfigTest, FifoAndFolderAreRefusedInsteadOfWaitedFor) {
+  const std::string path = file("fifo.yaml", "");
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  for (const std::string& name : {path, dir_}) {
+    const Loaded l = load_with({{"OPENNRT_CONFIG", name}});
+    EXPECT_EQ(l.status.code(), NRT_INVALID);
+    EXPECT_THAT(std::string(l.status.message()), HasSubstr(name + ": not a regular file"));
+  }
 }
 
 // Aliases that stand for a tree of millions of nodes.

@@ -45,6 +45,27 @@ TEST(HandleTable, StaleForeignAndInventedHandlesAreNothing) {
     EXPECT_EQ(t.find(bad), nullptr) << bad;
 }
 
+TEST(HandleTable, RemovalWaitsForPinsAndTheHandleIsDeadAtOnce) {
+  auto table = std::make_unique<Table>();
+  auto object = std::make_unique<int>(7);
+  const auto handle = table->insert(object);
+  auto pin = table->pin(handle);
+  ASSERT_TRUE(pin);
+  std::atomic<bool> removed{false};
+  std::thread remover([&] {
+    table->remove(handle);
+    removed = true;
+  });
+  while (table->find(handle) != nullptr) std::this_thread::yield();
+  EXPECT_FALSE(table->pin(handle));
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_FALSE(removed);
+  EXPECT_EQ(*pin, 7);
+  pin = {};
+  remover.join();
+  EXPECT_TRUE(removed);
+}
+
 TEST(HandleTable, RemoveAllInvalidatesEveryHandle) {
   Table t;
   std::vector<std::uintptr_t> all;

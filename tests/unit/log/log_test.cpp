@@ -2,6 +2,7 @@
 #include "log/log.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,6 +83,30 @@ TEST_F(LogTest, UnwritableFileIsReportedWithItsPath) {
   const Status s = configure(file_only(dir_ + "/missing/a", Level::kError));
   EXPECT_EQ(s.code(), NRT_INVALID);
   EXPECT_NE(s.message().find("/missing/a: No such file"), std::string::npos) << s.message();
+  testing::internal::CaptureStderr();
+  ONRT_LOG(kNrt, kError, "why it failed");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("why it failed"), std::string::npos);
+}
+
+TEST_F(LogTest, ClosedPipeLosesTheLineOnly) {
+  ASSERT_TRUE(configure({}).is_ok());
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGPIPE, SIG_DFL);
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[0]);
+    ONRT_LOG(kNrt, kError, "nobody reads this");
+    sigset_t left;
+    sigpending(&left);
+    _exit(sigismember(&left, SIGPIPE) == 0 ? 0 : 2);
+  }
+  close(ends[0]);
+  close(ends[1]);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(LogTest, ConsoleIsStderrWithoutColourUnlessTerminal) {

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/plugin_directory.h"
 
@@ -53,6 +55,17 @@ TEST(Manifest, RefusalsNameFileAndKey) {
   EXPECT_THAT(message(""), HasSubstr("not a map"));
   EXPECT_THAT(message(std::string(70000, ' ')), HasSubstr("larger than 65536"));
   EXPECT_FALSE(read_manifest(d.file("missing")).is_ok());
+}
+
+TEST(Manifest, FifoIsRefusedInsteadOfWaitedFor) {
+  PluginDirectory d;
+  const std::string path = d.write("x.plugin.yaml", "");
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const auto m = read_manifest(path);
+  ASSERT_FALSE(m.is_ok());
+  EXPECT_THAT(std::string(m.status().message()), HasSubstr(path + ": not a regular file"));
+  unlink(path.c_str());
 }
 
 TEST(Versions, CompareByNumber) {
