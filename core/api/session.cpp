@@ -211,7 +211,7 @@ namespace {
 // it), else what `look` finds on the machine.
 template <typename Look>
 Status core_count(const std::atomic<std::uint32_t>& known, std::uint32_t* out, Look look) {
-  if (enter()) {
+  if (enter() == State::kInit) {
     *out = known;
     leave();
     return {};
