@@ -177,7 +177,7 @@ NRT_STATUS init(const char* name) noexcept {
     return rejection(now);
   };
   if (const State now = state(); now == State::kChild || now == State::kClosed) return refuse(now);
-  return run(name, [name]() -> Status {
+  return run(name, []() -> Status {
     const std::lock_guard lock(life_mutex());
     if (state() == State::kInit) {
       ONRT_LOG(kNrt, kInfo, "already initialised");

@@ -8,6 +8,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "base/keep.h"
 #include "plugin/validate.h"
 
 namespace opennrt::plugin {
@@ -161,7 +162,7 @@ Result<const nrtp_ndl_ops*> complete_ndl(const nrtp_ndl_ops& t, const std::strin
   out->ops.share = &out->share;
   out->ops.pod = &out->pod;
   out->ops.misc = &out->misc;
-  return &out.release()->ops;  // stays until process exit, like the library
+  return &keep_until_exit(std::move(out))->ops;  // like the library
 }
 
 }  // namespace opennrt::plugin

@@ -21,8 +21,7 @@ constexpr std::string_view kManifestSuffix = ".plugin.yaml";
 // Directory of the file that holds `code`: libnrt.so.1, or a test.
 std::string directory_of(const void* code) {
   Dl_info info{};
-  if (dladdr(code, &info) == 0 || info.dli_fname == nullptr)
-    return {};
+  if (dladdr(code, &info) == 0 || info.dli_fname == nullptr) return {};
   std::error_code error;
   const fs::path file = fs::canonical(info.dli_fname, error);
   return error ? std::string() : file.parent_path().string();

@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/keep.h"
 #include "log/log.h"
 #include "plugin/loader.h"
 
@@ -73,6 +74,7 @@ struct Host::State {
   static void* alloc(void*, std::size_t bytes, std::size_t align) noexcept {
     void* p = nullptr;
     align = std::max(align, sizeof(void*));
+    if ((align & (align - 1)) != 0) return nullptr;  // no such alignment
     return ::posix_memalign(&p, align, std::max<std::size_t>(bytes, 1)) == 0 ? p : nullptr;
   }
 
@@ -140,7 +142,7 @@ struct Host::State {
   }
 };
 
-Host::Host(Loader& loader) : state_(new State(loader)) {
+Host::Host(Loader& loader) : state_(keep_until_exit(std::make_unique<State>(loader))) {
   table_.size = sizeof table_;
   table_.abi_major = NRTP_ABI_MAJOR;
   table_.abi_minor = NRTP_ABI_MINOR;

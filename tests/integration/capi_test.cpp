@@ -460,7 +460,6 @@ TEST_F(Capi, LoadArguments) {
 // A loaded vector add with its sets.
 class CapiModel : public Capi {
  protected:
-  static constexpr size_t kMax = 1 << 20;
   struct Sets {
     nrt_tensor_set_t *in = nullptr, *out = nullptr;
     nrt_tensor_t *a = nullptr, *b = nullptr, *sum = nullptr;

@@ -26,13 +26,13 @@ typedef struct nrt_model nrt_model_t;
 typedef struct nrt_tensor nrt_tensor_t;
 typedef void nrt_tensor_set_t;
 
-typedef enum {
+typedef enum NRT_ENUM_BASE {
   NRT_TENSOR_PLACEMENT_DEVICE = 0, /* memory of the logical core's HBM */
   NRT_TENSOR_PLACEMENT_HOST = 1,   /* DMA-able host memory, at most 4 MiB; deprecated */
   NRT_TENSOR_PLACEMENT_VIRTUAL = 2 /* ordinary heap memory */
 } nrt_tensor_placement_t;
 
-typedef enum {
+typedef enum NRT_ENUM_BASE {
   NRT_FRAMEWORK_TYPE_INVALID = 0,
   NRT_FRAMEWORK_TYPE_NO_FW = 1,
   NRT_FRAMEWORK_TYPE_TENSORFLOW = 2,
@@ -74,7 +74,7 @@ enum {
   NRT_INSTANCE_SIZE_NUM = 9
 };
 
-typedef enum nrt_op_type {
+typedef enum nrt_op_type NRT_ENUM_BASE {
   NRT_OP_ADD = 0,
   NRT_OP_FMA = 1,
   NRT_OP_MAX = 2,
@@ -83,7 +83,7 @@ typedef enum nrt_op_type {
 } nrt_op_type_t;
 
 /* Element types; the values are the hardware's codes. */
-typedef enum nrt_dtype {
+typedef enum nrt_dtype NRT_ENUM_BASE {
   NRT_DTYPE_UNKNOWN = 0,
   NRT_DTYPE_INVALID = 0,
   NRT_DTYPE_FP8_E3 = 13,

@@ -16,7 +16,7 @@ extern "C" {
 
 #define NRT_TENSOR_NAME_MAX 256
 
-typedef enum nrt_tensor_usage {
+typedef enum nrt_tensor_usage NRT_ENUM_BASE {
   NRT_TENSOR_USAGE_INPUT = 0,
   NRT_TENSOR_USAGE_OUTPUT = 1
 } nrt_tensor_usage_t;

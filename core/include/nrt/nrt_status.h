@@ -9,7 +9,15 @@
 extern "C" {
 #endif
 
-typedef enum {
+/* Any value of the underlying type may come from a C caller: in C++ the type is
+ * fixed, so that such a value is merely unknown. Same size and ABI in C. */
+#ifdef __cplusplus
+#define NRT_ENUM_BASE : unsigned int
+#else
+#define NRT_ENUM_BASE
+#endif
+
+typedef enum NRT_ENUM_BASE {
   NRT_SUCCESS = 0,
   NRT_FAILURE = 1,        /* no better code; any call in a forked child */
   NRT_INVALID = 2,        /* bad argument, model file, configuration or environment */

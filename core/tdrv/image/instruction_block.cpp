@@ -14,7 +14,7 @@ namespace {
 
 using image::CorePlan;
 
-constexpr std::uint32_t kMaxQueueSets = 14;                 // hardware queues 0..13
+constexpr std::uint32_t kMaxQueueSets = 14;  // hardware queues 0..13
 constexpr std::uint8_t kCompilerOrdering = 0;
 
 bool uses_argument_table(const neff::Subgraph* subgraph) {
