@@ -186,7 +186,8 @@ void* nrt_tensor_get_va(const nrt_tensor_t* tensor);
 
 NRT_STATUS nrt_allocate_tensor_set(nrt_tensor_set_t** result);
 void nrt_destroy_tensor_set(nrt_tensor_set_t** tensor_set);
-/* Inserts or replaces. The name is copied, the tensor must outlive its use. */
+/* Inserts or replaces. The name is copied, the tensor must outlive its use. Not
+ * while another thread uses the set: threads may share a set to read it only. */
 NRT_STATUS nrt_add_tensor_to_tensor_set(nrt_tensor_set_t* tensor_set, const char* tensor_name,
                                         nrt_tensor_t* tensor);
 /* NRT_FAILURE when the set has no such name. */
