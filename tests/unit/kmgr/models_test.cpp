@@ -112,6 +112,10 @@ TEST_F(LoadTest, UnloadWaitsUntilTheNextProgramHasTakenOver) {
   executor.join();
   EXPECT_FALSE(unstaged_early);
   EXPECT_EQ(tdrv_->stops, 0);
+  // The fixture's end unloads once more, when the locals above are gone.
+  tdrv_->on_unstage = nullptr;
+  tdrv_->on_kick = nullptr;
+  tdrv_->outcome = nullptr;
 }
 
 TEST_F(LoadTest, FailedStopIsReportedAndTheMemoryKept) {
