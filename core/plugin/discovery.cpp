@@ -136,8 +136,10 @@ Status order(const std::vector<Candidate>& all, std::vector<std::size_t>& indexe
     if (key(a).directory != key(b).directory) return key(a).directory < key(b).directory ? 1 : -1;
     return 0;
   };
-  std::stable_sort(indexes.begin(), indexes.end(),
-                   [&](std::size_t a, std::size_t b) { return compare(a, b) > 0; });
+  std::sort(indexes.begin(), indexes.end(), [&](std::size_t a, std::size_t b) {
+    const int difference = compare(a, b);
+    return difference != 0 ? difference > 0 : a < b;
+  });
   if (indexes.size() > 1 && compare(indexes[0], indexes[1]) == 0)
     return Status::invalid(
         "plugins {} and {} have the same priority {} and version {}; remove one or change its "
