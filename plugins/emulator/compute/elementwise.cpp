@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "compute/alu.h"
+#include "compute/families.h"
 #include "compute/operand.h"
 #include "compute/plan.h"
 #include "device/bus.h"
@@ -24,8 +25,8 @@ bool same_total(const Operand& a, const char* name, const Operand& dst, std::str
 
 class TensorTensor final : public ComputePlan {
  public:
-  static std::unique_ptr<ComputePlan> make(const AddressMap& map, std::uint32_t core,
-                                           const std::uint8_t* record, std::string* error) {
+  static std::unique_ptr<ComputePlan> make(const PlanContext& context, const std::uint8_t* record,
+                                           std::string* error) {
     const auto r = isa::load_record<isa::TensorTensorRecord>(record);
     auto plan = std::make_unique<TensorTensor>();
     plan->kernel_ = binary_kernel(r.op);
@@ -34,11 +35,11 @@ class TensorTensor final : public ComputePlan {
       return nullptr;
     }
     plan->partitions_ = r.partitions;
-    if (!resolve_operand(map, core, tensor3d("source 0", record + 16, r.src_dtypes & 0xF),
+    if (!resolve_operand(context, tensor3d("source 0", record + 16, r.src_dtypes & 0xF),
                          r.partitions, &plan->a_, error) ||
-        !resolve_operand(map, core, tensor3d("source 1", record + 32, r.src_dtypes >> 4),
+        !resolve_operand(context, tensor3d("source 1", record + 32, r.src_dtypes >> 4),
                          r.partitions, &plan->b_, error) ||
-        !resolve_operand(map, core, tensor3d("destination", record + 48, r.dst_dtype), r.partitions,
+        !resolve_operand(context, tensor3d("destination", record + 48, r.dst_dtype), r.partitions,
                          &plan->out_, error) ||
         !same_total(plan->a_, "source 0", plan->out_, error) ||
         !same_total(plan->b_, "source 1", plan->out_, error))
@@ -53,7 +54,7 @@ class TensorTensor final : public ComputePlan {
     return plan;
   }
 
-  void execute() const override {
+  bool execute(EngineState&, std::string*) const override {
     for (std::uint32_t p = 0; p < partitions_; ++p) {
       std::uint8_t* a = a_.partition(p);
       std::uint8_t* b = b_.partition(p);
@@ -74,6 +75,13 @@ class TensorTensor final : public ComputePlan {
         left -= n;
       }
     }
+    return true;
+  }
+
+  void visit_operands(EngineState&, OperandVisitor& visitor) const override {
+    visitor.visit("source 0", a_, partitions_, Access::kRead);
+    visitor.visit("source 1", b_, partitions_, Access::kRead);
+    visitor.visit("destination", out_, partitions_, Access::kWrite);
   }
 
  private:
@@ -88,8 +96,8 @@ class TensorTensor final : public ComputePlan {
 // COPY moves the bits of equal types, CAST converts through FP32.
 class CopyCast final : public ComputePlan {
  public:
-  static std::unique_ptr<ComputePlan> make(const AddressMap& map, std::uint32_t core,
-                                           const std::uint8_t* record, std::string* error) {
+  static std::unique_ptr<ComputePlan> make(const PlanContext& context, const std::uint8_t* record,
+                                           std::string* error) {
     auto plan = std::make_unique<CopyCast>();
     const std::uint32_t in = record[32], out = record[33];
     plan->partitions_ = record[34];
@@ -104,9 +112,9 @@ class CopyCast final : public ComputePlan {
                ", a copy keeps the type";
       return nullptr;
     }
-    if (!resolve_operand(map, core, tensor4d("source", record + 12, in), plan->partitions_,
+    if (!resolve_operand(context, tensor4d("source", record + 12, in), plan->partitions_,
                          &plan->in_, error) ||
-        !resolve_operand(map, core, tensor4d("destination", record + 44, out), plan->partitions_,
+        !resolve_operand(context, tensor4d("destination", record + 44, out), plan->partitions_,
                          &plan->out_, error) ||
         !same_total(plan->in_, "source", plan->out_, error))
       return nullptr;
@@ -116,7 +124,7 @@ class CopyCast final : public ComputePlan {
     return plan;
   }
 
-  void execute() const override {
+  bool execute(EngineState&, std::string*) const override {
     for (std::uint32_t p = 0; p < partitions_; ++p) {
       if (!raw_)
         convert(p);
@@ -129,6 +137,12 @@ class CopyCast final : public ComputePlan {
       else
         move<std::uint32_t>(p);
     }
+    return true;
+  }
+
+  void visit_operands(EngineState&, OperandVisitor& visitor) const override {
+    visitor.visit("source", in_, partitions_, Access::kRead);
+    visitor.visit("destination", out_, partitions_, Access::kWrite);
   }
 
  private:
@@ -176,8 +190,8 @@ class CopyCast final : public ComputePlan {
 
 class Memset final : public ComputePlan {
  public:
-  static std::unique_ptr<ComputePlan> make(const AddressMap& map, std::uint32_t core,
-                                           const std::uint8_t* record, std::string* error) {
+  static std::unique_ptr<ComputePlan> make(const PlanContext& context, const std::uint8_t* record,
+                                           std::string* error) {
     auto plan = std::make_unique<Memset>();
     // Only a zero fill is known from real programs; where another value lies in
     // bytes 12..27 is not.
@@ -187,7 +201,7 @@ class Memset final : public ComputePlan {
         return nullptr;
       }
     plan->partitions_ = record[34];
-    if (!resolve_operand(map, core, tensor4d("destination", record + 44, record[32]),
+    if (!resolve_operand(context, tensor4d("destination", record + 44, record[32]),
                          plan->partitions_, &plan->out_, error))
       return nullptr;
     std::uint32_t count;
@@ -200,7 +214,7 @@ class Memset final : public ComputePlan {
     return plan;
   }
 
-  void execute() const override {
+  bool execute(EngineState&, std::string*) const override {
     for (std::uint32_t p = 0; p < partitions_; ++p) {
       std::uint8_t* base = out_.partition(p);
       Cursor to(out_.pattern);
@@ -217,6 +231,11 @@ class Memset final : public ComputePlan {
               out_.element_bytes);
       }
     }
+    return true;
+  }
+
+  void visit_operands(EngineState&, OperandVisitor& visitor) const override {
+    visitor.visit("destination", out_, partitions_, Access::kWrite);
   }
 
  private:
@@ -226,21 +245,12 @@ class Memset final : public ComputePlan {
 
 }  // namespace
 
-bool is_compute_opcode(std::uint8_t opcode) {
-  return opcode == isa::kOpTensorTensor || opcode == isa::kOpCopy || opcode == isa::kOpCast ||
-         opcode == isa::kOpMemset;
-}
-
-std::unique_ptr<ComputePlan> plan_compute(const AddressMap& map, std::uint32_t core, std::uint32_t,
-                                          const std::uint8_t* record, std::string* error) {
-  switch (record[0]) {
-    case isa::kOpTensorTensor:
-      return TensorTensor::make(map, core, record, error);
-    case isa::kOpMemset:
-      return Memset::make(map, core, record, error);
-    default:
-      return CopyCast::make(map, core, record, error);
-  }
+std::span<const PlanEntry> elementwise_plans() {
+  static constexpr PlanEntry kPlans[] = {{isa::kOpTensorTensor, TensorTensor::make},
+                                         {isa::kOpCopy, CopyCast::make},
+                                         {isa::kOpCast, CopyCast::make},
+                                         {isa::kOpMemset, Memset::make}};
+  return kPlans;
 }
 
 }  // namespace opennrt::emu

@@ -149,8 +149,9 @@ std::uint32_t element_bytes(std::uint32_t dtype) { return type_of(dtype).bytes; 
 LoadKernel load_kernel(std::uint32_t dtype) { return type_of(dtype).load; }
 StoreKernel store_kernel(std::uint32_t dtype) { return type_of(dtype).store; }
 
-bool resolve_operand(const AddressMap& map, std::uint32_t core, const OperandFields& f,
-                     std::uint32_t partitions, Operand* out, std::string* error) {
+bool resolve_operand(const PlanContext& context, const OperandFields& f, std::uint32_t partitions,
+                     Operand* out, std::string* error) {
+  const AddressMap& map = context.map;
   const nrtp_arch_geometry& g = map.geometry();
   const auto fail = [&](const std::string& text) {
     *error = std::string(f.name) + ": " + text;
@@ -188,7 +189,7 @@ bool resolve_operand(const AddressMap& map, std::uint32_t core, const OperandFie
   if (p.total > usable)
     return fail(std::to_string(p.total) + " elements per partition, the limit is " +
                 std::to_string(usable));
-  *out = {.base = (psum ? map.psum(core) : map.sbuf(core)) + offset,
+  *out = {.base = (psum ? map.psum(context.core) : map.sbuf(context.core)) + offset,
           .partition_stride = stride,
           .dtype = f.dtype,
           .element_bytes = bytes,

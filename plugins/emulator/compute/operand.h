@@ -8,7 +8,7 @@
 #include <string>
 
 #include "compute/pattern.h"
-#include "device/address_map.h"
+#include "compute/plan.h"
 
 namespace opennrt::emu {
 
@@ -41,7 +41,7 @@ std::uint32_t element_bytes(std::uint32_t dtype);
 
 // False: *error says why. Checks partitions, alignment and that no element lies
 // outside its partition.
-bool resolve_operand(const AddressMap& map, std::uint32_t core, const OperandFields& fields,
+bool resolve_operand(const PlanContext& context, const OperandFields& fields,
                      std::uint32_t partitions, Operand* out, std::string* error);
 
 // Moves the next n elements of a pattern over `partition` to or from FP32.

@@ -264,7 +264,7 @@ Outcome range_clear(Sequencer& s, const Decoded& d) {
 }
 
 Outcome activation_table_load(Sequencer& s, const Decoded& d) {
-  s.set_activation_set(d.as<isa::ControlRecord>().act_set_index);
+  s.state().activation_set = d.as<isa::ControlRecord>().act_set_index;
   return Outcome::kNext;
 }
 
@@ -279,9 +279,9 @@ bool check_pool_config(std::uint32_t engine, const Decoded& d, std::string* erro
 
 // --- Compute records
 
-Outcome compute(Sequencer&, const Decoded& d) {
-  d.plan->execute();
-  return Outcome::kNext;
+Outcome compute(Sequencer& s, const Decoded& d) {
+  std::string error;
+  return d.plan->execute(s.state(), &error) ? Outcome::kNext : s.fail(d.raw[0], error);
 }
 
 struct Entry {
@@ -309,8 +309,7 @@ constexpr Entry kEntries[] = {
 
 }  // namespace
 
-bool decode_record(const AddressMap& map, std::uint32_t core, std::uint32_t engine, Decoded* out,
-                   std::string* error) {
+bool decode_record(const PlanContext& context, Decoded* out, std::string* error) {
   out->plan.reset();
   const isa::Header h = out->header();
   if (!check_wait(h.wait_mode, h.value, error) || !check_update(h.update_mode, h.value, error))
@@ -318,16 +317,17 @@ bool decode_record(const AddressMap& map, std::uint32_t core, std::uint32_t engi
   for (const Entry& e : kEntries) {
     if (e.opcode != h.opcode) continue;
     out->handler = e.handler;
-    return !e.check || e.check(engine, *out, error);
+    return !e.check || e.check(context.engine, *out, error);
   }
-  if (is_compute_opcode(h.opcode)) {
+  if (find_plan_maker(h.opcode)) {
     out->handler = compute;
-    out->plan = plan_compute(map, core, engine, out->raw, error);
+    out->plan = plan_compute(context, out->raw, error);
     return out->plan != nullptr;
   }
   if (h.opcode >= 0xC0 && h.opcode <= 0xDF)
     return refuse(error, "a pseudo-instruction must not appear in an image");
-  return refuse(error, "not implemented by the software device");
+  return refuse(error, std::string(isa::opcode_name(h.opcode)) +
+                           " is not implemented by the software device");
 }
 
 }  // namespace opennrt::emu

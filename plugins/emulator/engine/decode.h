@@ -48,8 +48,7 @@ struct Decoded {
 
 // Fills in handler and plan from `raw`. False: *error says why the record
 // cannot be executed on this device.
-bool decode_record(const AddressMap& map, std::uint32_t core, std::uint32_t engine, Decoded* out,
-                   std::string* error);
+bool decode_record(const PlanContext& context, Decoded* out, std::string* error);
 
 // Records by device address, in pages of 64 slots.
 class DecodeCache {

@@ -61,16 +61,20 @@ bool valid_update_mode(std::uint32_t mode) {
 
 void Sequencer::configure(Bus* bus, std::uint32_t core, std::uint32_t engine) {
   bus_ = bus;
-  core_ = core;
-  engine_ = engine;
+  state_.bus = bus;
+  state_.core = core;
+  state_.engine = engine;
+  // A private arch speaks the newest instruction set unless its plugin executes
+  // the instruction itself.
+  generation_ =
+      isa::generation_of_arch(bus->map().arch().arch_type).value_or(isa::Generation::kMariana);
 }
 
 void Sequencer::reset() {
   running_ = failed_ = false;
   pc_ = 0;
-  std::memset(regs_, 0, sizeof regs_);
+  state_.reset();
   std::memset(arg_table_, 0, sizeof arg_table_);
-  activation_set_ = 0;
   start_ctrl_.store(0, std::memory_order_release);
   start_lo_.store(0, std::memory_order_release);
   start_hi_.store(0, std::memory_order_release);
@@ -78,14 +82,14 @@ void Sequencer::reset() {
 }
 
 std::uint32_t* Sequencer::reg(std::uint32_t number) {
-  if (number < kRegisters) return &regs_[number];
+  if (number < kRegisters) return &state_.registers[number];
   if (number == isa::kRegArgTableLo) return &arg_table_[0];
   if (number == isa::kRegArgTableHi) return &arg_table_[1];
   return nullptr;
 }
 
 bool Sequencer::wait_holds(std::uint32_t mode, std::uint32_t index, std::uint32_t value) const {
-  const SyncBank& sync = bus_->sync(core_);
+  const SyncBank& sync = bus_->sync(core());
   switch (mode) {
     case isa::kWaitNone:
       return true;
@@ -121,19 +125,19 @@ bool Sequencer::wait_holds(std::uint32_t mode, std::uint32_t index, std::uint32_
 }
 
 bool Sequencer::consume(std::uint32_t mode, std::uint32_t index) {
-  if (mode == isa::kWaitEvtSetThenClear) return bus_->sync(core_).flip_event(index, true);
-  if (mode == isa::kWaitEvtClearThenSet) return bus_->sync(core_).flip_event(index, false);
+  if (mode == isa::kWaitEvtSetThenClear) return bus_->sync(core()).flip_event(index, true);
+  if (mode == isa::kWaitEvtClearThenSet) return bus_->sync(core()).flip_event(index, false);
   return true;
 }
 
 void Sequencer::undo_consume(std::uint32_t mode, std::uint32_t index) {
-  if (mode == isa::kWaitEvtSetThenClear) bus_->sync(core_).set_event(index, true);
-  if (mode == isa::kWaitEvtClearThenSet) bus_->sync(core_).set_event(index, false);
+  if (mode == isa::kWaitEvtSetThenClear) bus_->sync(core()).set_event(index, true);
+  if (mode == isa::kWaitEvtClearThenSet) bus_->sync(core()).set_event(index, false);
 }
 
 void Sequencer::update(std::uint32_t mode, std::uint32_t index, std::uint32_t value) {
   if (mode == 0) return;
-  SyncBank& sync = bus_->sync(core_);
+  SyncBank& sync = bus_->sync(core());
   const std::uint32_t action = mode & 0xF;
   const bool from_register = (mode & isa::kWaitRegisterBit) != 0 || action == kSemAddReg ||
                              action == kSemSubReg || action == kSemWriteReg;
@@ -187,7 +191,7 @@ bool Sequencer::step() {
   if (!d.handler || std::memcmp(d.raw, memory, isa::kRecordBytes) != 0) {
     std::memcpy(d.raw, memory, isa::kRecordBytes);
     std::string error;
-    if (!decode_record(bus_->map(), core_, engine_, &d, &error)) {
+    if (!decode_record({bus_->map(), core(), engine(), generation_}, &d, &error)) {
       d.handler = nullptr;
       fail(d.raw[0], error);
       return false;
@@ -238,9 +242,9 @@ std::uint64_t Sequencer::run(std::uint64_t budget) {
 std::string Sequencer::describe() const {
   if (!running_) {
     if (!failed_) return {};
-    return std::string(engine_name(engine_)) + " at " + hex(pc_) + " stopped by an error";
+    return std::string(engine_name(engine())) + " at " + hex(pc_) + " stopped by an error";
   }
-  std::string text = std::string(engine_name(engine_)) + " at " + hex(pc_);
+  std::string text = std::string(engine_name(engine())) + " at " + hex(pc_);
   const std::uint8_t* memory = bus_->map().memory(pc_, isa::kRecordBytes);
   if (!memory) return text;
   const auto r = isa::load_record<isa::EventSemaphoreRecord>(memory);
@@ -250,14 +254,14 @@ std::string Sequencer::describe() const {
       const bool set = mode == isa::kWaitEvtSet || mode == isa::kWaitEvtSetThenClear;
       text += " waits (mode " + std::to_string(mode) + ") for event " + std::to_string(index) +
               (set ? " set" : " clear") + " (value " +
-              std::to_string(bus_->sync(core_).event(index)) + ")";
+              std::to_string(bus_->sync(core()).event(index)) + ")";
       return;
     }
     const std::uint32_t* operand = mode & isa::kWaitRegisterBit ? reg(value) : &value;
     text += " waits (mode " + std::to_string(mode) + ") for semaphore " + std::to_string(index) +
             " " + comparison(mode) + " " +
             std::to_string(static_cast<std::int32_t>(operand ? *operand : 0)) + " (value " +
-            std::to_string(bus_->sync(core_).semaphore(index)) + ")";
+            std::to_string(bus_->sync(core()).semaphore(index)) + ")";
   };
   wait(r.h.wait_mode, r.h.wait_index, r.h.value);
   if (r.h.opcode == isa::kOpEventSemaphore) wait(r.wait_mode, r.wait_index, r.wait_value);

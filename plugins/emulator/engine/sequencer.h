@@ -19,7 +19,7 @@ namespace opennrt::emu {
 
 class Sequencer {
  public:
-  static constexpr std::uint32_t kRegisters = 64;
+  static constexpr std::uint32_t kRegisters = EngineState::kRegisters;
 
   void configure(Bus* bus, std::uint32_t core, std::uint32_t engine);
 
@@ -47,10 +47,12 @@ class Sequencer {
 
   // For the handlers.
   Bus& bus() { return *bus_; }
-  std::uint32_t core() const { return core_; }
-  std::uint32_t engine() const { return engine_; }
+  EngineState& state() { return state_; }
+  std::uint32_t core() const { return state_.core; }
+  std::uint32_t engine() const { return state_.engine; }
   Origin origin() const {
-    return {.kind = Origin::Kind::kEngine, .core = core_, .unit = engine_, .queue = 0, .slot = pc_};
+    return {
+        .kind = Origin::Kind::kEngine, .core = core(), .unit = engine(), .queue = 0, .slot = pc_};
   }
   // Takes and clears a written start_ctrl.
   bool take_arm() {
@@ -68,8 +70,6 @@ class Sequencer {
   bool consume(std::uint32_t mode, std::uint32_t index);
   void undo_consume(std::uint32_t mode, std::uint32_t index);
   void update(std::uint32_t mode, std::uint32_t index, std::uint32_t value);
-  void set_activation_set(std::uint32_t index) { activation_set_ = index; }
-  std::uint32_t activation_set() const { return activation_set_; }
   // Stops with an error record: "<engine> at <slot>: opcode <op>: <text>".
   Outcome fail(std::uint32_t opcode, const std::string& text);
 
@@ -77,12 +77,11 @@ class Sequencer {
   bool step();
 
   Bus* bus_ = nullptr;
-  std::uint32_t core_ = 0, engine_ = 0;
+  EngineState state_;
+  isa::Generation generation_ = isa::Generation::kSunda;
   bool running_ = false, failed_ = false;
   std::uint64_t pc_ = 0;
-  std::uint32_t regs_[kRegisters] = {};
   std::uint32_t arg_table_[2] = {};
-  std::uint32_t activation_set_ = 0;
   std::atomic<std::uint32_t> start_ctrl_{0}, start_lo_{0}, start_hi_{0};
   DecodeCache cache_;
 };

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The instruction families of the software device. A new family adds its table
+// here and to kFamilyTables in plan.cpp.
+#pragma once
+
+#include <span>
+
+#include "compute/plan.h"
+
+namespace opennrt::emu {
+
+std::span<const PlanEntry> elementwise_plans();  // TENSOR_TENSOR, COPY, CAST, MEMSET
+
+}  // namespace opennrt::emu

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compute/plan.h"
+
+#include <array>
+
+#include "compute/families.h"
+
+namespace opennrt::emu {
+
+namespace {
+
+constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {elementwise_plans};
+
+std::array<PlanMaker, 256> join_tables() {
+  std::array<PlanMaker, 256> makers{};
+  for (const auto table : kFamilyTables)
+    for (const PlanEntry& e : table()) makers[e.opcode] = e.make;
+  return makers;
+}
+
+}  // namespace
+
+PlanMaker find_plan_maker(std::uint8_t opcode) {
+  static const std::array<PlanMaker, 256> makers = join_tables();
+  return makers[opcode];
+}
+
+std::unique_ptr<ComputePlan> plan_compute(const PlanContext& context, const std::uint8_t* record,
+                                          std::string* error) {
+  return find_plan_maker(record[0])(context, record, error);
+}
+
+}  // namespace opennrt::emu
