@@ -52,7 +52,7 @@ class DeviceImages : public Bench {
             std::memcpy(d.raw, e.image.data() + at, sizeof d.raw);
             std::string text;
             ++(*seen)[d.raw[0]];
-            if (!decode_record(map, 0, static_cast<std::uint32_t>(engine), &d, &text))
+            if (!decode_record({map, 0, static_cast<std::uint32_t>(engine)}, &d, &text))
               (*refused)[d.raw[0]].insert(text);
           }
     }
@@ -78,7 +78,8 @@ TEST_F(DeviceImages, RuntimeRecordsAndVectorAddDecode) {
       EXPECT_EQ(refused[opcode], std::set<std::string>{}) << std::hex << opcode;
     for (const auto& [opcode, texts] : refused)
       for (const auto& text : texts)
-        EXPECT_EQ(text, "not implemented by the software device") << std::hex << opcode;
+        EXPECT_NE(text.find("not implemented by the software device"), std::string::npos)
+            << std::hex << opcode << ": " << text;
   }
 }
 

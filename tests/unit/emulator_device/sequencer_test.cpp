@@ -467,8 +467,8 @@ class Refused : public Bench {
 };
 
 TEST_F(Refused, UnknownAndPseudoOpcodes) {
-  expect(isa::zero_record<isa::ControlRecord>(0x02), "opcode 0x2: not implemented");
-  expect(isa::zero_record<isa::ControlRecord>(0xB8), "opcode 0xb8: not implemented");
+  expect(isa::zero_record<isa::ControlRecord>(0x4A), "opcode 0x4a: REG_LOAD is not implemented");
+  expect(isa::zero_record<isa::ControlRecord>(0xFE), "opcode 0xfe: unknown is not implemented");
   expect(isa::zero_record<isa::DmaTriggerRecord>(isa::kOpPseudoDmaTrigger), "pseudo-instruction");
   expect(isa::zero_record<isa::ControlRecord>(isa::kOpPseudoBranchLabel), "pseudo-instruction");
   expect(isa::zero_record<isa::ControlRecord>(isa::kOpPseudoDmaDirect2d), "pseudo-instruction");
