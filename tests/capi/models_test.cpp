@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every model of the corpus through the C ABI, its outputs compared with a
+// double-precision reference.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "support/model_client.h"
+#include "support/model_reference.h"
+
+namespace opennrt::test {
+namespace {
+
+struct Run {
+  ModelCase model;
+  InputKind kind;
+};
+
+const char* kind_name(InputKind kind) {
+  static constexpr const char* kNames[] = {"Uniform", "Signed", "Peaked", "Flat"};
+  return kNames[static_cast<int>(kind)];
+}
+
+std::vector<Run> runs() {
+  std::vector<Run> out;
+  if (!have_corpus()) return out;
+  for (const ModelCase& m : read_manifest(corpus_file("manifest.yaml"))) {
+    // The experts of the block are chosen by their scores: inputs all of one
+    // sign make ties, which a graph does not order.
+    if (m.check != "moe") out.push_back({m, InputKind::kUniform});
+    out.push_back({m, InputKind::kSigned});
+    if (m.check == "attention") {
+      out.push_back({m, InputKind::kPeaked});
+      out.push_back({m, InputKind::kFlat});
+    }
+  }
+  return out;
+}
+
+class Models : public ::testing::TestWithParam<Run> {};
+
+TEST_P(Models, GiveTheRightNumbers) {
+  const ModelCase& model = GetParam().model;
+  select_product(model);
+  const TensorBytes inputs = make_inputs(model, GetParam().kind, 1);
+  TensorBytes outputs;
+  ASSERT_EQ(run_model(model, inputs, &outputs), NRT_SUCCESS);
+  EXPECT_EQ(check_outputs(model, inputs, outputs, corpus_file("")), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, Models, ::testing::ValuesIn(runs()), [](const auto& test) {
+  return test.param.model.id + "_" + kind_name(test.param.kind);
+});
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Models);
+
+TEST(Corpus, IsThere) {
+  if (!have_corpus()) GTEST_SKIP() << "corpus absent: set OPENNRT_CORPUS";
+  EXPECT_GE(runs().size(), 60u);
+}
+
+}  // namespace
+}  // namespace opennrt::test
