@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct Run {
 const char* kind_name(InputKind kind) {
   static constexpr const char* kNames[] = {"Uniform", "Signed", "Peaked", "Flat"};
   return kNames[static_cast<int>(kind)];
+}
+
+void PrintTo(const Run& run, std::ostream* out) {
+  *out << run.model.id << " " << kind_name(run.kind);
 }
 
 std::vector<Run> runs() {
