@@ -105,7 +105,8 @@ const Member kPod[] = {MAY(pod, info), MAY(pod, election_state), MAY(pod, mappin
                        MAY(pod, status), MAY(pod, ctrl)};
 const Member kMisc[] = {MAY(misc, printk),      MAY(misc, dump_nc_pid),  MAY(misc, profile_set),
                         MAY(misc, profile_get), MAY(misc, profile_list), MAY(misc, throttling),
-                        MAY(misc, metrics),     MUST(misc, now_us),      MUST(misc, sleep_us)};
+                        MAY(misc, metrics),     MUST(misc, now_us),      MUST(misc, sleep_us),
+                        MAY(misc, control)};
 #undef MAY
 #undef MUST
 #undef MEMBER

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <new>
 #include <string>
 
+#include "control.h"
 #include "device/device.h"
 #include "driver/machine.h"
 #include "port_config.h"
@@ -204,6 +206,21 @@ void port_sleep_us(void* ctx, std::uint32_t us) {
   nanosleep(&pause, nullptr);
 }
 
+std::int64_t port_control(void* ctx, const char* request, char* reply, std::size_t n) {
+  return guarded([&]() -> std::int64_t {
+    Client client;
+    if (!from(ctx)->client(&client)) return -EACCES;
+    std::string text;
+    if (const int r = control(*from(ctx)->machine, request, &text)) return r;
+    if (reply && n != 0) {
+      const std::size_t copied = std::min(text.size(), n - 1);
+      std::memcpy(reply, text.data(), copied);
+      reply[copied] = '\0';
+    }
+    return static_cast<std::int64_t>(text.size());
+  });
+}
+
 const nrtp_sys_port kPort = {
     .head = {.size = sizeof(nrtp_sys_port),
              .magic = NRTP_MAGIC,
@@ -225,6 +242,7 @@ const nrtp_sys_port kPort = {
     .read_text = port_read_text,
     .now_us = port_now_us,
     .sleep_us = port_sleep_us,
+    .control = port_control,
 };
 
 }  // namespace

@@ -150,6 +150,16 @@ void sleep_us(void* ctx, uint32_t us) noexcept {
   if (!at.error) at.ndl->port->sleep_us(at.ndl->port_ctx, us);
 }
 
+int64_t control(void* ctx, const char* request, char* reply, size_t n) noexcept {
+  const OnContext at = on_context(ctx);
+  if (at.error) return at.error;
+  const nrtp_sys_port& port = *at.ndl->port;
+  // Ports of version 1.0 end before this member.
+  if (port.head.size < offsetof(nrtp_sys_port, control) + sizeof port.control || !port.control)
+    return -EINVAL;
+  return port.control(at.ndl->port_ctx, request, reply, n);
+}
+
 }  // namespace
 
 constexpr nrtp_ndl_pod kPodOps = {
@@ -174,6 +184,7 @@ constexpr nrtp_ndl_misc kMiscOps = {
     .metrics = metrics,
     .now_us = now_us,
     .sleep_us = sleep_us,
+    .control = control,
 };
 
 }  // namespace opennrt::ndl

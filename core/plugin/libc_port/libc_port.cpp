@@ -149,6 +149,7 @@ constexpr nrtp_sys_port kPort = {
     .read_text = port_read_text,
     .now_us = port_now_us,
     .sleep_us = port_sleep_us,
+    .control = nullptr,
 };
 
 }  // namespace

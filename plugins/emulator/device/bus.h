@@ -43,6 +43,8 @@ enum class ErrorType : std::uint8_t {
   kUnitStopped = 10    // the engine or queue stopped
 };
 
+class Verifier;
+
 // Content of a notification record besides phase and timestamp.
 struct Notification {
   std::uint32_t word0;  // line and hint; bits 28:24 tag
@@ -60,6 +62,8 @@ class Bus {
 
   virtual SyncBank& sync(std::uint32_t core) = 0;
   virtual void notify(std::uint32_t core, std::uint32_t queue, const Notification& record) = 0;
+  // nullptr: nothing is verified.
+  virtual Verifier* verifier() = 0;
   // One host log line and one error record. `text` follows the name of the unit.
   virtual void report(const Origin& who, ErrorType type, std::uint16_t detail,
                       const std::string& text) = 0;

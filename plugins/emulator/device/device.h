@@ -15,6 +15,7 @@
 
 #include "device/memory.h"
 #include "opennrt/arch.h"
+#include "verify/options.h"
 
 namespace opennrt::emu {
 
@@ -23,7 +24,10 @@ struct DeviceConfig {
   const nrtp_arch_plugin* arch = nullptr;
   const nrtp_product* product = nullptr;
   std::uint32_t index = 0;  // device number
+  VerifyOptions verify;
 };
+
+class Verifier;
 
 struct RingConfig {
   std::uint64_t base = 0;    // device address, 0 = attached later through registers
@@ -90,6 +94,9 @@ class Device {
   // full. Also bit 29 of the register at 0x1C of the core's notification block;
   // writing that bit there clears it.
   virtual bool notification_overflow(std::uint32_t core) = 0;
+
+  // nullptr: nothing is verified.
+  virtual Verifier* verifier() = 0;
 };
 
 }  // namespace opennrt::emu

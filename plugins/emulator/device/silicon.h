@@ -18,6 +18,7 @@
 #include "device/sync_bank.h"
 #include "dma/fabric.h"
 #include "engine/core.h"
+#include "verify/verifier.h"
 
 namespace opennrt::emu {
 
@@ -47,6 +48,7 @@ class Silicon final : public Device, public Bus {
   bool runnable() override;
   std::string describe(std::uint32_t core) override;
   bool notification_overflow(std::uint32_t core) override;
+  Verifier* verifier() override { return verifier_.get(); }
 
   // Bus
   const AddressMap& map() const override { return map_; }
@@ -95,6 +97,7 @@ class Silicon final : public Device, public Bus {
 
   std::vector<std::unique_ptr<Core>> cores_;
   std::unique_ptr<DmaFabric> dma_;
+  std::unique_ptr<Verifier> verifier_;
   std::atomic<std::uint32_t> reported_{0};  // error lines written to the log
 };
 

@@ -5,6 +5,7 @@
 // they were all treated alike.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>

@@ -307,6 +307,8 @@ typedef struct nrtp_ndl_misc {
   int (*metrics)(void* ctx, uint64_t dev, uint32_t mode);
   uint64_t (*now_us)(void* ctx);
   void (*sleep_us)(void* ctx, uint32_t us); /* the port's; never with a lock held */
+  /* The port's; -EINVAL where it has none. */
+  int64_t (*control)(void* ctx, const char* request, char* reply, size_t n);
 } nrtp_ndl_misc;
 
 /* Mandatory members: all of probe and sync; device.available, open, close,

@@ -14,13 +14,13 @@ extern "C" {
 #endif
 
 #define NRTP_PORT_ABI_MAJOR 1u
-#define NRTP_PORT_ABI_MINOR 0u
+#define NRTP_PORT_ABI_MINOR 1u
 #define NRTP_PORT_QUERY_SYMBOL "nrtp_port_query"
 
 enum nrtp_open_flags { NRTP_OPEN_READ = 0, NRTP_OPEN_WRITE = 1, NRTP_OPEN_READ_WRITE = 2 };
 enum nrtp_prot { NRTP_PROT_READ = 1, NRTP_PROT_WRITE = 2 };
 
-/* All members are mandatory. Results: >= 0 or -errno. A port never logs a
+/* All members but `control` are mandatory. Results: >= 0 or -errno. A port never logs a
  * failed call; the NDL plugin does. Every member may be called from any
  * thread. */
 typedef struct nrtp_sys_port {
@@ -41,6 +41,11 @@ typedef struct nrtp_sys_port {
    * emulator port executes device work on the calling thread here. Never called
    * with a lock held. */
   void (*sleep_us)(void* ctx, uint32_t us);
+  /* Since 1.1, optional: a question or command to a software device in text
+   * form, for checks and reports that silicon cannot give. Writes the reply and
+   * its zero, cut to n bytes. Length of the whole reply or -errno: -EINVAL an
+   * unknown command, -ENODEV no such device. NULL or absent: silicon. */
+  int64_t (*control)(void* ctx, const char* request, char* reply, size_t n);
 } nrtp_sys_port;
 
 typedef const nrtp_sys_port* (*nrtp_port_query_fn)(uint32_t host_major, uint32_t host_minor);

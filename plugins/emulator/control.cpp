@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control.h"
+
+#include <cerrno>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "driver/machine.h"
+#include "verify/verifier.h"
+
+namespace opennrt::emu {
+
+namespace {
+
+// Splits off the next word.
+std::string_view take_word(std::string_view* text) {
+  const std::size_t start = std::min(text->find_first_not_of(' '), text->size());
+  const std::size_t end = std::min(text->find(' ', start), text->size());
+  const std::string_view word = text->substr(start, end - start);
+  text->remove_prefix(std::min(end + 1, text->size()));
+  return word;
+}
+
+std::optional<std::uint64_t> take_number(std::string_view* text) {
+  std::string_view word = take_word(text);
+  int base = 10;
+  if (word.substr(0, 2) == "0x") {
+    word.remove_prefix(2);
+    base = 16;
+  }
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
+  if (word.empty() || error != std::errc() || end != word.data() + word.size()) return {};
+  return value;
+}
+
+std::string describe_checks(const VerifyOptions& o) {
+  std::string text;
+  const auto add = [&text](const std::string& item) {
+    text += (text.empty() ? "" : ",") + item;
+  };
+  if (o.poison) add("poison");
+  if (o.races) add("races");
+  if (o.coverage) add("coverage");
+  if (o.bounds) add("bounds");
+  if (o.order_seed) add("order=" + std::to_string(*o.order_seed));
+  return text.empty() ? "none" : text;
+}
+
+struct Target {
+  Device* device = nullptr;
+  std::uint64_t pa = 0, bytes = 0;
+  const std::uint8_t* host = nullptr;
+};
+
+// "<device> <pa> <bytes>". 0 or -errno.
+int take_target(Machine& machine, std::string_view* text, Target* out) {
+  const auto device = take_number(text), pa = take_number(text), bytes = take_number(text);
+  if (!device || !pa || !bytes) return -EINVAL;
+  DeviceNode* node = machine.node(static_cast<std::uint32_t>(*device));
+  if (!node || *device > UINT32_MAX) return -ENODEV;
+  *out = {node->device.get(), *pa, *bytes, node->device->memory_at(*pa, *bytes)};
+  return out->host ? 0 : -EFAULT;
+}
+
+}  // namespace
+
+int control(Machine& machine, const char* request, std::string* reply) {
+  if (!request) return -EINVAL;
+  std::string_view text(request);
+  const std::string_view command = take_word(&text);
+  reply->clear();
+  if (command == "stuck") {
+    *reply = machine.stuck() ? "1" : "0";
+    return 0;
+  }
+  if (command == "verify") {
+    *reply = describe_checks(machine.config().verify);
+    return 0;
+  }
+  if (command == "describe" || command == "findings") {
+    const auto device = take_number(&text);
+    if (!device) return -EINVAL;
+    DeviceNode* node = *device > UINT32_MAX ? nullptr : machine.node(static_cast<std::uint32_t>(*device));
+    if (!node) return -ENODEV;
+    if (command == "findings") {
+      Verifier* verifier = node->device->verifier();
+      *reply = std::to_string(verifier ? verifier->findings() : 0);
+      return 0;
+    }
+    const auto core = take_number(&text);
+    if (!core) return -EINVAL;
+    if (*core >= machine.cores()) return -ENODEV;
+    *reply = node->device->describe(static_cast<std::uint32_t>(*core));
+    return 0;
+  }
+  Target target;
+  if (command != "name" && command != "forget" && command != "expect" && command != "missing")
+    return -EINVAL;
+  if (const int r = take_target(machine, &text, &target)) return r;
+  Verifier* verifier = target.device->verifier();
+  if (!verifier) return 0;
+  if (command == "name") {
+    verifier->name_range(target.pa, target.bytes, std::string(text));
+  } else if (command == "forget") {
+    verifier->forget_names(target.pa, target.bytes);
+  } else if (command == "expect") {
+    verifier->expect_written(target.host, target.bytes);
+  } else {
+    const std::uint64_t first = verifier->first_unwritten(target.host, target.bytes);
+    *reply = first == target.bytes ? "none" : std::to_string(first);
+  }
+  return 0;
+}
+
+}  // namespace opennrt::emu
