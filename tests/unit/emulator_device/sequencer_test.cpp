@@ -467,8 +467,16 @@ class Refused : public Bench {
 };
 
 TEST_F(Refused, UnknownAndPseudoOpcodes) {
-  expect(isa::zero_record<isa::ControlRecord>(0x4A), "opcode 0x4a: REG_LOAD is not implemented");
-  expect(isa::zero_record<isa::ControlRecord>(0xFE), "opcode 0xfe: unknown is not implemented");
+  expect(isa::zero_record<isa::ControlRecord>(0x4A), "opcode 0x4a: REG_LOAD does not exist on PE");
+  expect(isa::zero_record<isa::ControlRecord>(0xB4),
+         "opcode 0xb4: TEST_EVENT_SEM does not exist on sunda");
+  expect(isa::zero_record<isa::ControlRecord>(0xB2),
+         "MOVE_SHAPE is not implemented by the software device: the layout of its record is not "
+         "published");
+  expect(isa::zero_record<isa::ControlRecord>(0x04),
+         "WEIGHT_MASK is not implemented by the software device: deprecated");
+  expect(isa::zero_record<isa::ControlRecord>(0xFE), "opcode 0xfe: no instruction has this opcode");
+  expect(isa::zero_record<isa::ControlRecord>(0xFF), "opcode 0xff: no instruction has this opcode");
   expect(isa::zero_record<isa::DmaTriggerRecord>(isa::kOpPseudoDmaTrigger), "pseudo-instruction");
   expect(isa::zero_record<isa::ControlRecord>(isa::kOpPseudoBranchLabel), "pseudo-instruction");
   expect(isa::zero_record<isa::ControlRecord>(isa::kOpPseudoDmaDirect2d), "pseudo-instruction");
@@ -476,7 +484,7 @@ TEST_F(Refused, UnknownAndPseudoOpcodes) {
 
 TEST_F(Refused, UnknownModes) {
   auto r = nop();
-  for (const int mode : {8, 13, 16, 0x80, 0x86, 0x87, 0xFE}) {
+  for (const int mode : {8, 13, 16, 0x80, 0x86, 0x87, 0xFF}) {
     r = nop();
     r.h.wait_mode = static_cast<std::uint8_t>(mode);
     expect(r, "unknown wait mode");
@@ -505,7 +513,7 @@ TEST_F(Refused, BadFieldsOfControlRecords) {
   expect(w, "write sizes 8");
   auto l = load_regs(kData, {1});
   l.dtype = isa::kDtFloat16;
-  expect(l, "data type 7");
+  expect(l, "data type FP16 (7)");
   l = load_regs(kData, {64});
   expect(l, "register 64");
   l = load_regs(kData, {1});
@@ -527,7 +535,7 @@ TEST_F(Refused, BadFieldsOfControlRecords) {
   expect(b, "compare code 15");
   b = branch(3, 0, 0, 1);
   b.dtype = isa::kDtInt64;
-  expect(b, "data type 12");
+  expect(b, "data type INT64 (12)");
   b = branch(0, 0, 0, 1);
   b.target_mode = 2;
   expect(b, "target mode 2");
@@ -537,7 +545,8 @@ TEST_F(Refused, BadFieldsOfControlRecords) {
   c.first = 5;
   c.last = 4;
   expect(c, "empty range 5 to 4");
-  expect(isa::zero_record<isa::ControlRecord>(isa::kOpPoolConfig), "POOL only");
+  expect(isa::zero_record<isa::ControlRecord>(isa::kOpPoolConfig),
+         "MODIFY_POOL_CONFIG does not exist on PE");
 }
 
 TEST_F(Refused, JumpOutOfMemory) {
