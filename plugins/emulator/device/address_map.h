@@ -21,15 +21,24 @@ class AddressMap {
   AddressMap(const nrtp_arch_plugin* arch, const nrtp_product* product, DeviceMemory& memory,
              std::uint32_t cores);
 
-  // Host pointer to a range that lies in one memory window, else nullptr.
-  std::uint8_t* memory(std::uint64_t pa, std::uint64_t bytes) const {
+  // A range of device space that is memory.
+  struct Window {
+    std::uint64_t base, bytes;
+    std::uint8_t* host;
+  };
+  // The window that holds `pa`, else nullptr.
+  const Window* window(std::uint64_t pa) const {
     auto it = std::upper_bound(windows_.begin(), windows_.end(), pa,
                                [](std::uint64_t a, const Window& w) { return a < w.base; });
     if (it == windows_.begin()) return nullptr;
     --it;
-    const std::uint64_t offset = pa - it->base;
-    if (offset >= it->bytes || bytes > it->bytes - offset) return nullptr;
-    return it->host + offset;
+    return pa - it->base < it->bytes ? &*it : nullptr;
+  }
+  // Host pointer to a range that lies in one memory window, else nullptr.
+  std::uint8_t* memory(std::uint64_t pa, std::uint64_t bytes) const {
+    const Window* w = window(pa);
+    if (!w || bytes > w->bytes - (pa - w->base)) return nullptr;
+    return w->host + (pa - w->base);
   }
 
   // False: decodes to nothing.
@@ -43,10 +52,6 @@ class AddressMap {
   std::uint8_t* psum(std::uint32_t core) const { return memory_->psum(core).data(); }
 
  private:
-  struct Window {
-    std::uint64_t base, bytes;
-    std::uint8_t* host;
-  };
   const nrtp_arch_plugin* arch_;
   const nrtp_product* product_;
   DeviceMemory* memory_;

@@ -42,6 +42,9 @@ struct DmaQueue {
   std::mutex mutex;
   bool stopped = false;  // by an error, until a reset; guarded by mutex
   DmaRing ring[2];
+  // Transposes whose sides are not one run of memory each; grows to the largest
+  // packet seen. Guarded by mutex.
+  std::vector<std::uint8_t> scratch;
 };
 
 class DmaFabric {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -45,6 +46,24 @@ struct Decoded {
     return h;
   }
 };
+
+// An opcode the sequencer executes itself. `check` finds what can be wrong with
+// a record before it runs; nullptr: nothing.
+struct RecordEntry {
+  std::uint8_t opcode;
+  Handler handler;
+  bool (*check)(const PlanContext& context, const Decoded& decoded, std::string* error);
+};
+std::span<const RecordEntry> synchronisation_records();
+std::span<const RecordEntry> register_records();
+std::span<const RecordEntry> memory_records();
+std::span<const RecordEntry> dma_records();
+
+// For checks: sets *error, returns false.
+bool refuse(std::string* error, std::string text);
+bool known_register(std::uint32_t number);
+bool check_wait(std::uint32_t mode, std::uint32_t value, std::string* error);
+bool check_update(std::uint32_t mode, std::uint32_t value, std::string* error);
 
 // Fills in handler and plan from `raw`. False: *error says why the record
 // cannot be executed on this device.

@@ -41,6 +41,7 @@ bool valid_wait_mode(std::uint32_t mode) {
     case isa::kWaitEvtSetThenClear:
     case isa::kWaitEvtClear:
     case isa::kWaitEvtClearThenSet:
+    case isa::kWaitUnordered:
       return true;
     default: {
       const std::uint32_t compare = mode & ~std::uint32_t{isa::kWaitRegisterBit};
@@ -92,6 +93,7 @@ bool Sequencer::wait_holds(std::uint32_t mode, std::uint32_t index, std::uint32_
   const SyncBank& sync = bus_->sync(core());
   switch (mode) {
     case isa::kWaitNone:
+    case isa::kWaitUnordered:  // in order is one of the orders it allows
       return true;
     case isa::kWaitEvtSet:
     case isa::kWaitEvtSetThenClear:
@@ -169,6 +171,16 @@ void Sequencer::update(std::uint32_t mode, std::uint32_t index, std::uint32_t va
       sync.set_semaphore(index, static_cast<std::int32_t>(operand));
       break;
   }
+}
+
+void Sequencer::notify(std::uint32_t kind, std::uint32_t sub_id, std::uint32_t hint) {
+  const std::uint64_t line = pc_ / isa::kRecordBytes;
+  // Tag 4 * (engine + 1) + 2; hint in the high nibble of byte 2.
+  const std::uint32_t tag = 4 * (engine() + 1) + 2;
+  const Notification n{
+      .word0 = static_cast<std::uint32_t>(line & 0xFFFFF) | (hint & 0xF) << 20 | (tag & 0x1F) << 24,
+      .word1 = (sub_id & 0xFFFF) | kind << 16};
+  bus_->notify(core(), bus_->map().geometry().status_queue_first + engine(), n);
 }
 
 Outcome Sequencer::fail(std::uint32_t opcode, const std::string& text) {

@@ -70,6 +70,8 @@ class Sequencer {
   bool consume(std::uint32_t mode, std::uint32_t index);
   void undo_consume(std::uint32_t mode, std::uint32_t index);
   void update(std::uint32_t mode, std::uint32_t index, std::uint32_t value);
+  // A record in the engine's status queue.
+  void notify(std::uint32_t kind, std::uint32_t sub_id, std::uint32_t hint);
   // Stops with an error record: "<engine> at <slot>: opcode <op>: <text>".
   Outcome fail(std::uint32_t opcode, const std::string& text);
 

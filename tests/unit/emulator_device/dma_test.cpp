@@ -330,15 +330,30 @@ TEST_F(Dma, RefusedDescriptors) {
   swap.meta_ctrl |= 1u << 6;
   auto mask = tx(kData, 4);
   mask.meta_ctrl |= 1u << 28;
+  auto selector = tx(kData, 4);
+  selector.meta_ctrl |= 1u << 22;
+  auto order = tx(kData, 4);
+  order.len_ctrl |= 1u << 29;
+  auto endless = tx(kData, 4);
+  endless.len_ctrl |= 1u << 31;
+  auto reserved = tx(kData, 4);
+  reserved.len_ctrl |= 1u << 18;
+  auto barrier = rx(kData + 8, 4);
+  barrier.len_ctrl |= 1u << 30;
   auto strong = rx(kData + 8, 4);
   strong.len_ctrl |= 1u << 29;
   auto embedded = rx(kData + 8, 4);
   embedded.meta_ctrl = 0x100;
   const Case cases[] = {
-      {meta, rx(kData + 8, 4), "compute packets are not implemented"},
-      {crc, rx(kData + 8, 4), "more than a plain copy"},
-      {swap, rx(kData + 8, 4), "more than a plain copy"},
-      {mask, rx(kData + 8, 4), "more than a plain copy"},
+      {meta, rx(kData + 8, 4), "compute packets of this form are not implemented"},
+      {crc, rx(kData + 8, 4), "CRC operations are not implemented"},
+      {swap, rx(kData + 8, 4), "byte swaps are not implemented"},
+      {mask, rx(kData + 8, 4), "this silicon has no notification mask"},
+      {selector, rx(kData + 8, 4), "unknown bits 0x400000"},
+      {order, rx(kData + 8, 4), "strong-ordered write asked for on the TX side"},
+      {endless, rx(kData + 8, 4), "LAST and asks to continue"},
+      {reserved, rx(kData + 8, 4), "reserved bits"},
+      {tx(kData, 4), barrier, "data barrier asked for on the RX side"},
       {tx(kData, 4), strong, "strong-ordered"},
       {tx(kData, 4), embedded, "embedded semaphores"},
       {tx(kData, 4, kLast), rx(kData + 8, 4), "without FIRST"},

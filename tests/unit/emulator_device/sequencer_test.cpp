@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench.h"
+#include "raw_record.h"
 
 namespace opennrt::emu::test {
 namespace {
@@ -215,64 +216,6 @@ TEST_F(Sequencer, FiveEngineBarrier) {
   for (std::uint32_t e = 0; e < 5; ++e) EXPECT_EQ(dev().semaphore_read(0, 90 + e), 1u);
 }
 
-TEST_F(Sequencer, WriteOrderAndSecondWriteAbsent) {
-  // Both writes go to one word: the second one lasts.
-  put<std::uint64_t>(kData, 0x1111111122222222);
-  execute(Program{}.add(write(kData, 0xAAAA, kData, 0xBBBB)).add(halt()));
-  EXPECT_EQ(get<std::uint64_t>(kData), 0x111111110000BBBBu);
-  execute(Program{}.add(write(kData + 4, 7)).add(halt()));
-  EXPECT_EQ(get<std::uint64_t>(kData), 0x000000070000BBBBu);
-}
-
-TEST_F(Sequencer, TensorLoadStepsAndTensorStoreForms) {
-  for (std::uint32_t i = 0; i < 64; ++i) put<std::uint32_t>(kData + 4 * i, 1000 + i);
-  // Elements (i, j) at 4 * (2 i + 10 j) from word 20, the second row backwards.
-  auto in = isa::zero_record<isa::MemRecord>(isa::kOpTensorLoad);
-  in.dtype = isa::kDtUint32;
-  in.count_inner = 3;
-  in.count_outer = 2;
-  in.address = kData + 80;
-  in.step_inner = 2;
-  in.step_outer = -10;
-  for (std::uint8_t k = 0; k < 6; ++k) in.reg[k] = static_cast<std::uint8_t>(10 + k);
-  auto out = isa::zero_record<isa::MemRecord>(isa::kOpTensorStore);
-  out.dtype = isa::kDtUint32;
-  out.count_inner = 6;
-  out.count_outer = 1;
-  out.address = kData + 0x1000;
-  out.step_inner = 1;
-  for (std::uint8_t k = 0; k < 6; ++k) out.reg[k] = static_cast<std::uint8_t>(10 + k);
-  auto now = isa::zero_record<isa::MemRecord>(isa::kOpTensorStore);
-  now.dtype = isa::kDtUint32;
-  now.immediate = 1;
-  now.count_inner = 2;
-  now.count_outer = 4;
-  now.address = kData + 0x2000;
-  now.step_inner = 1;
-  now.step_outer = 0x100;
-  for (std::uint32_t k = 0; k < 8; ++k) now.data[k] = 0xF00 + k;
-  execute(Program{}.add(in).add(out).add(now).add(halt()));
-  const std::uint32_t expected[] = {1020, 1022, 1024, 1010, 1012, 1014};
-  for (std::uint32_t k = 0; k < 6; ++k)
-    EXPECT_EQ(get<std::uint32_t>(kData + 0x1000 + 4 * k), expected[k]) << k;
-  for (std::uint32_t k = 0; k < 8; ++k)
-    EXPECT_EQ(get<std::uint32_t>(kData + 0x2000 + 4 * (k % 2) + 0x400 * (k / 2)), 0xF00 + k) << k;
-}
-
-TEST_F(Sequencer, ArgumentTableRegistersKeepTheirValue) {
-  put<std::uint64_t>(kData, 0x0000000512345678);
-  auto store = isa::zero_record<isa::MemRecord>(isa::kOpTensorStore);
-  store.dtype = isa::kDtUint32;
-  store.count_inner = 2;
-  store.count_outer = 1;
-  store.step_inner = 1;
-  store.address = kData + 8;
-  store.reg[0] = 0x82;
-  store.reg[1] = 0x83;
-  execute(Program{}.add(load_regs(kData, {0x82, 0x83})).add(store).add(halt()));
-  EXPECT_EQ(get<std::uint64_t>(kData + 8), 0x0000000512345678u);
-}
-
 TEST_F(Sequencer, BranchCompareOperations) {
   struct Case {
     std::uint8_t op, dtype;
@@ -369,6 +312,40 @@ TEST_F(Sequencer, RangeClearIsInclusive) {
   EXPECT_EQ(dev().semaphore_read(0, 255), 0u);
 }
 
+TEST_F(Sequencer, SetClearZeroesExactlyTheMask) {
+  namespace ER = isa::layout::CTRL_ER;
+  for (std::uint32_t i = 0; i < 256; ++i) dev().semaphore_set(0, i, 9);
+  RawRecord r(isa::op::EVENT_SEMAPHORE_RANGE_CLEAR);
+  r.set(ER::clear_mode, 2);
+  // Bit id % 32 of word id / 32.
+  std::uint32_t words[8] = {};
+  const std::vector<std::uint32_t> ids = {0, 1, 31, 32, 63, 100, 200, 255};
+  for (const std::uint32_t id : ids) words[id / 32] |= 1u << id % 32;
+  for (std::uint32_t i = 0; i < 32; ++i) r.set(ER::mask, words[i / 4] >> 8 * (i % 4) & 0xFF, i);
+  execute(Program{}.add(r).add(halt()));
+  for (std::uint32_t i = 0; i < 256; ++i)
+    EXPECT_EQ(dev().semaphore_read(0, i), std::count(ids.begin(), ids.end(), i) ? 0u : 9u) << i;
+}
+
+TEST_F(Sequencer, UnorderedRecordsDoNotWait) {
+  auto r = mark(70);
+  r.h.wait_mode = isa::kWaitUnordered;
+  r.h.wait_index = 5;
+  r.h.value = 200;  // not a register either
+  auto es = isa::zero_record<isa::EventSemaphoreRecord>(isa::kOpEventSemaphore);
+  es.h.wait_mode = isa::kWaitUnordered;
+  es.wait_mode = isa::kWaitUnordered;
+  es.update_mode = isa::kUpdateSemInc;
+  es.update_index = 70;
+  auto waiter = nop();
+  waiter.h.wait_mode = isa::kWaitSemGe;
+  waiter.h.wait_index = 5;
+  waiter.h.value = 1;
+  execute(Program{}.add(r).add(es).add(waiter));
+  EXPECT_EQ(dev().semaphore_read(0, 70), 2u);
+  EXPECT_NE(dev().describe(0).find("semaphore 5 >= 1"), std::string::npos);
+}
+
 TEST_F(Sequencer, RecordsWithoutFunctionalEffectPass) {
   auto order = isa::zero_record<isa::OrderingRecord>(isa::kOpSetOrderingMode);
   order.mode = 1;
@@ -376,7 +353,18 @@ TEST_F(Sequencer, RecordsWithoutFunctionalEffectPass) {
   drain.drain_count = 1;
   auto act = isa::zero_record<isa::ControlRecord>(isa::kOpActivationTableLoad);
   act.act_set_index = 2;
-  execute(Program{}.add(order).add(drain).add(act).add(nop()).add(mark(70)).add(halt()),
+  RawRecord hint(isa::op::BRANCH_PREFETCH_HINT);
+  hint.set(isa::layout::CTRL_BR_HINT::target, 0x1234).byte(20, 7);
+  execute(Program{}
+              .add(order)
+              .add(drain)
+              .add(act)
+              .add(RawRecord(isa::op::INSTRUCTION_FLUSH))
+              .add(RawRecord(isa::op::ENGINE_NOP))
+              .add(hint)
+              .add(nop())
+              .add(mark(70))
+              .add(halt()),
           NRTP_ENGINE_ACT);
   EXPECT_EQ(dev().semaphore_read(0, 70), 1u);
   EXPECT_EQ(log_lines(), 0u);
@@ -435,147 +423,6 @@ TEST_F(Sequencer, DescribeNamesEngineSlotModeIndexValueThreshold) {
   EXPECT_EQ(dev().describe(0),
             "core 0: POOL at 0x1100040 waits (mode 5) for semaphore 12 >= 16 (value 5)");
   EXPECT_NE(dev().describe(9).find("2 cores"), std::string::npos);
-}
-
-// --- what is refused
-
-class Refused : public Bench {
- protected:
-  // The record stops the engine with a message, does nothing and leaves one
-  // error record of type 10 with the opcode.
-  template <typename Record>
-  void expect(const Record& r, const std::string& text, std::uint32_t engine = NRTP_ENGINE_PE) {
-    dev().reset_cores(1);
-    {
-      std::lock_guard lock(log_mutex_);
-      log_.clear();
-    }
-    std::memset(memory_->host().data(), 0, 4096);
-    nq_init(arch_->geometry->error_queue, 0, 4096);
-    execute(Program{}.add(nop()).add(r).add(mark(70)).add(halt()), engine);
-    EXPECT_EQ(dev().semaphore_read(0, 70), 0u) << text;
-    expect_logged({"core 0 PE at 0x1100040", text});
-    EXPECT_NE(dev().describe(0).find("0x1100040 stopped by an error"), std::string::npos);
-    std::uint8_t record[16];
-    std::memcpy(record, memory_->host().data(), 16);
-    EXPECT_EQ(record[3] & 0x80, 0x80);
-    EXPECT_EQ(record[0] | record[1] << 8 | (record[2] & 0xF) << 16, 0x1100040 / 64);
-    EXPECT_EQ(record[4], 10);
-    EXPECT_EQ(record[5], engine);
-    EXPECT_EQ(record[6], r.h.opcode);
-  }
-};
-
-TEST_F(Refused, UnknownAndPseudoOpcodes) {
-  expect(isa::zero_record<isa::ControlRecord>(0x4A), "opcode 0x4a: REG_LOAD is not implemented");
-  expect(isa::zero_record<isa::ControlRecord>(0xFE), "opcode 0xfe: unknown is not implemented");
-  expect(isa::zero_record<isa::DmaTriggerRecord>(isa::kOpPseudoDmaTrigger), "pseudo-instruction");
-  expect(isa::zero_record<isa::ControlRecord>(isa::kOpPseudoBranchLabel), "pseudo-instruction");
-  expect(isa::zero_record<isa::ControlRecord>(isa::kOpPseudoDmaDirect2d), "pseudo-instruction");
-}
-
-TEST_F(Refused, UnknownModes) {
-  auto r = nop();
-  for (const int mode : {8, 13, 16, 0x80, 0x86, 0x87, 0xFE}) {
-    r = nop();
-    r.h.wait_mode = static_cast<std::uint8_t>(mode);
-    expect(r, "unknown wait mode");
-  }
-  for (const int mode : {0x0B, 0x0F, 0x10, 0x1B, 0x20, 0x80, 0x93}) {
-    r = nop();
-    r.h.update_mode = static_cast<std::uint8_t>(mode);
-    expect(r, "unknown update mode");
-  }
-  r = nop();
-  r.h.wait_mode = 0x85;
-  r.h.value = 64;
-  expect(r, "register 64");
-  r = nop();
-  r.h.update_mode = 0x16;
-  r.h.value = 0x84;
-  expect(r, "register 132");
-  auto es = isa::zero_record<isa::EventSemaphoreRecord>(isa::kOpEventSemaphore);
-  es.wait_mode = 9;
-  expect(es, "unknown wait mode");
-}
-
-TEST_F(Refused, BadFieldsOfControlRecords) {
-  auto w = write(kData, 1);
-  w.size0 = 8;
-  expect(w, "write sizes 8");
-  auto l = load_regs(kData, {1});
-  l.dtype = isa::kDtFloat16;
-  expect(l, "data type 7");
-  l = load_regs(kData, {64});
-  expect(l, "register 64");
-  l = load_regs(kData, {1});
-  l.count_outer = 0;
-  expect(l, "1 x 0 elements");
-  l = load_regs(kData, {1});
-  l.count_inner = 11;
-  l.count_outer = 3;
-  expect(l, "11 x 3 elements");
-  l = load_regs(kData, {1});
-  l.immediate = 1;
-  expect(l, "data mode 1");
-  l = load_regs(kData, {1});
-  l.address |= std::uint64_t{0x40} << 56;
-  expect(l, "address marker 0x40");
-  auto b = branch(7, 0, 0, 1);
-  expect(b, "compare code 7");
-  b = branch(15, 0, 0, 1);
-  expect(b, "compare code 15");
-  b = branch(3, 0, 0, 1);
-  b.dtype = isa::kDtInt64;
-  expect(b, "data type 12");
-  b = branch(0, 0, 0, 1);
-  b.target_mode = 2;
-  expect(b, "target mode 2");
-  auto c = isa::zero_record<isa::RangeClearRecord>(isa::kOpRangeClear);
-  expect(c, "range mode 0");
-  c.mode = 1;
-  c.first = 5;
-  c.last = 4;
-  expect(c, "empty range 5 to 4");
-  expect(isa::zero_record<isa::ControlRecord>(isa::kOpPoolConfig), "POOL only");
-}
-
-TEST_F(Refused, JumpOutOfMemory) {
-  execute(Program{}.add(branch(0, 0, 0, -0x1000000)), NRTP_ENGINE_SP);
-  expect_logged({"core 0 SP at 0x", "program counter"});
-  auto b = branch(0, 0, 0, 1);
-  b.offset = 32;
-  execute(Program{}.add(b), NRTP_ENGINE_ACT);
-  expect_logged({"core 0 ACT at 0x1100020", "program counter"});
-}
-
-TEST_F(Refused, AccessToNothingIsDroppedAndTheEngineGoesOn) {
-  nq_init(arch_->geometry->error_queue, 0, 4096);
-  const std::uint64_t nowhere = 0x0F00000000000;
-  auto l = load_regs(nowhere, {1});
-  put<std::uint32_t>(kData, 55);
-  auto store = isa::zero_record<isa::MemRecord>(isa::kOpTensorStore);
-  store.dtype = isa::kDtUint32;
-  store.count_inner = store.count_outer = 1;
-  store.address = kData + 8;
-  store.reg[0] = 1;
-  put<std::uint32_t>(kData + 8, 99);
-  execute(Program{}
-              .add(load_regs(kData, {1}))
-              .add(write(nowhere, 1))
-              .add(l)
-              .add(store)
-              .add(mark(70))
-              .add(halt()),
-          NRTP_ENGINE_POOL);
-  EXPECT_EQ(dev().semaphore_read(0, 70), 1u);
-  EXPECT_EQ(get<std::uint32_t>(kData + 8), 0u);
-  expect_logged({"core 0 POOL at 0x1100040", "write", "0xf00000000000", "dropped"});
-  expect_logged({"core 0 POOL at 0x1100080", "read", "0xf00000000000"});
-  std::uint8_t record[16];
-  std::memcpy(record, memory_->host().data() + 16, 16);
-  EXPECT_EQ(record[4], 9);
-  EXPECT_EQ(record[5], NRTP_ENGINE_POOL);
 }
 
 }  // namespace

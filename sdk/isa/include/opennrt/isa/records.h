@@ -57,8 +57,10 @@ enum WaitMode : std::uint8_t {
   kWaitEvtSetThenClear = 0x07,
   kWaitEvtClear = 0x0E,
   kWaitEvtClearThenSet = 0x0F,
+  kWaitUnordered = 0xFE,  // no condition, and free to start before earlier records
 };
-inline constexpr std::uint8_t kWaitRegisterBit = 0x80;  // value field = register number
+// Value field = register number; semaphore modes only.
+inline constexpr std::uint8_t kWaitRegisterBit = 0x80;
 
 // Low nibble: action; bit 4 clear = at operand read, set = at completion.
 enum UpdateMode : std::uint8_t {

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From 64 bytes to a handler: what the instruction table says about an opcode,
+// then what its family says about the record.
+#include "engine/decode.h"
+
+#include <array>
+
+#include "engine/sequencer.h"
+#include "opennrt/isa/table.h"
+
+namespace opennrt::emu {
+
+namespace {
+
+std::array<const RecordEntry*, 256> join_records() {
+  std::array<const RecordEntry*, 256> all{};
+  for (const auto table :
+       {synchronisation_records(), register_records(), memory_records(), dma_records()})
+    for (const RecordEntry& e : table) all[e.opcode] = &e;
+  return all;
+}
+
+const RecordEntry* find_record(std::uint8_t opcode) {
+  static const std::array<const RecordEntry*, 256> all = join_records();
+  return all[opcode];
+}
+
+// Why an instruction of the table has no implementation.
+std::string missing(const isa::Instruction& i, isa::Generation generation) {
+  const std::string name = std::string(i.name) + " is not implemented by the software device";
+  if (i.kind == isa::Kind::kDeprecated) return name + ": deprecated, compilers do not emit it";
+  if (i.layout(generation).confidence == isa::Confidence::kUnknown)
+    return name + ": the layout of its record is not published";
+  return name;
+}
+
+// Bytes of the payload that no field of the layout covers must be zero.
+bool check_unused_bytes(const isa::RecordLayout& layout, const std::uint8_t* raw,
+                        std::string* error) {
+  std::uint64_t used = (1u << sizeof(isa::Header)) - 1;
+  for (const isa::Field& f : layout.fields()) {
+    const std::uint64_t bytes = std::uint64_t{f.width} * f.count;
+    used |= ((std::uint64_t{1} << bytes) - 1) << f.offset;  // at most 52 bytes
+  }
+  for (std::size_t i = 0; i < isa::kRecordBytes; ++i)
+    if ((used >> i & 1) == 0 && raw[i] != 0)
+      return refuse(
+          error, "byte " + std::to_string(i) + " is " + hex(raw[i]) + ", no field is known there");
+  return true;
+}
+
+}  // namespace
+
+bool refuse(std::string* error, std::string text) {
+  *error = std::move(text);
+  return false;
+}
+
+bool known_register(std::uint32_t number) {
+  return number < Sequencer::kRegisters || number == isa::kRegArgTableLo ||
+         number == isa::kRegArgTableHi;
+}
+
+bool check_wait(std::uint32_t mode, std::uint32_t value, std::string* error) {
+  if (!valid_wait_mode(mode)) return refuse(error, "unknown wait mode " + hex(mode));
+  if (mode != isa::kWaitUnordered && (mode & isa::kWaitRegisterBit) != 0 && !known_register(value))
+    return refuse(error, "wait on register " + std::to_string(value) + ", which does not exist");
+  return true;
+}
+
+bool check_update(std::uint32_t mode, std::uint32_t value, std::string* error) {
+  if (!valid_update_mode(mode)) return refuse(error, "unknown update mode " + hex(mode));
+  const std::uint32_t action = mode & 0xF;
+  const bool from_register =
+      (mode & isa::kWaitRegisterBit) != 0 || action == 6 || action == 8 || action == 10;
+  if (from_register && !known_register(value))
+    return refuse(error,
+                  "update from register " + std::to_string(value) + ", which does not exist");
+  return true;
+}
+
+Outcome execute_plan(Sequencer& s, const Decoded& d) {
+  std::string error;
+  return d.plan->execute(s.state(), &error) ? Outcome::kNext : s.fail(d.raw[0], error);
+}
+
+bool decode_record(const PlanContext& context, Decoded* out, std::string* error) {
+  out->plan.reset();
+  const isa::Header h = out->header();
+  const isa::Instruction* i = isa::find_instruction(h.opcode);
+  if (!i || i->kind == isa::Kind::kInvalid) return refuse(error, "no instruction has this opcode");
+  if (i->kind == isa::Kind::kPseudo)
+    return refuse(error, std::string(i->name) +
+                             ": a pseudo-instruction must not appear in an image, it is lowered "
+                             "when the program is loaded");
+  if (!i->exists_on(context.generation))
+    return refuse(error, std::string(i->name) + " does not exist on " +
+                             isa::generation_name(context.generation));
+  if (!i->runs_on(context.engine))
+    return refuse(error,
+                  std::string(i->name) + " does not exist on " + engine_name(context.engine));
+  if (!check_wait(h.wait_mode, h.value, error) || !check_update(h.update_mode, h.value, error))
+    return false;
+  if (const RecordEntry* e = find_record(h.opcode)) {
+    out->handler = e->handler;
+    return check_unused_bytes(i->layout(context.generation), out->raw, error) &&
+           (!e->check || e->check(context, *out, error));
+  }
+  if (find_plan_maker(h.opcode)) {
+    out->handler = execute_plan;
+    out->plan = plan_compute(context, out->raw, error);
+    return out->plan != nullptr;
+  }
+  return refuse(error, missing(*i, context.generation));
+}
+
+}  // namespace opennrt::emu

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records without data: semaphores and events, the state of the sequencer,
+// notifications. Layouts as found in device images of real runs, except where
+// noted.
+#include "engine/sequencer.h"
+#include "opennrt/isa/layouts.h"
+
+namespace opennrt::emu {
+
+namespace {
+
+namespace op = isa::op;
+namespace layout = isa::layout;
+
+Outcome do_nothing(Sequencer&, const Decoded&) { return Outcome::kNext; }
+
+// --- EVENT_SEMAPHORE: two waits, then the update.
+
+bool check_event_semaphore(const PlanContext&, const Decoded& d, std::string* error) {
+  const auto r = d.as<isa::EventSemaphoreRecord>();
+  return check_wait(r.wait_mode, r.wait_value, error) &&
+         check_update(r.update_mode, r.update_value, error);
+}
+
+Outcome event_semaphore(Sequencer& s, const Decoded& d) {
+  // Both waits hold at the same time before either consumes its event.
+  const auto r = d.as<isa::EventSemaphoreRecord>();
+  if (!s.wait_holds(r.wait_mode, r.wait_index, r.wait_value)) return Outcome::kBlocked;
+  if (!s.consume(r.h.wait_mode, r.h.wait_index)) return Outcome::kBlocked;
+  if (!s.consume(r.wait_mode, r.wait_index)) {
+    s.undo_consume(r.h.wait_mode, r.h.wait_index);
+    return Outcome::kBlocked;
+  }
+  s.update(r.update_mode, r.update_index, r.update_value);
+  return Outcome::kNext;
+}
+
+// --- EVENT_SEMAPHORE_RANGE_CLEAR: semaphores first to last, or a set of them
+// (published offsets; not found in device images).
+
+constexpr std::uint32_t kClearRange = 1, kClearSet = 2;
+
+bool check_range_clear(const PlanContext&, const Decoded& d, std::string* error) {
+  const auto r = d.as<isa::RangeClearRecord>();
+  if (r.mode != kClearRange && r.mode != kClearSet)
+    return refuse(error, "range mode " + std::to_string(r.mode));
+  if (r.mode == kClearRange && r.first > r.last)
+    return refuse(error,
+                  "empty range " + std::to_string(r.first) + " to " + std::to_string(r.last));
+  if (r.mode == kClearSet && (r.first | r.last) != 0)
+    return refuse(error, "a range in the set mode");
+  for (std::uint32_t i = 0; r.mode == kClearRange && i < layout::CTRL_ER::mask.kCount; ++i)
+    if (layout::CTRL_ER::mask(d.raw, i) != 0) return refuse(error, "a set in the range mode");
+  return true;
+}
+
+Outcome range_clear(Sequencer& s, const Decoded& d) {
+  const auto r = d.as<isa::RangeClearRecord>();
+  SyncBank& sync = s.bus().sync(s.core());
+  if (r.mode == kClearRange) {
+    for (std::uint32_t i = r.first; i <= r.last; ++i) sync.set_semaphore(i, 0);
+    return Outcome::kNext;
+  }
+  for (std::uint32_t i = 0; i < SyncBank::kCount; ++i)
+    if ((layout::CTRL_ER::mask(d.raw, i / 8) >> i % 8 & 1) != 0) sync.set_semaphore(i, 0);
+  return Outcome::kNext;
+}
+
+// --- HALT, NOTIFY, SET_ORDERING_MODE, POOL configuration
+
+Outcome halt(Sequencer& s, const Decoded&) {
+  return s.take_arm() ? Outcome::kNext : Outcome::kHalted;
+}
+
+Outcome notify(Sequencer& s, const Decoded& d) {
+  const auto r = d.as<isa::ControlRecord>();
+  s.notify(r.notify_kind, r.notify_sub_id, r.h.debug_hint);
+  return Outcome::kNext;
+}
+
+// Records complete one at a time: every mode orders them at least as it asks.
+bool check_ordering_mode(const PlanContext&, const Decoded& d, std::string* error) {
+  const std::uint32_t mode = layout::CTRL_OM::ordering_mode(d.raw);
+  return mode <= 1 ||
+         refuse(error, "ordering mode " + std::to_string(mode) + ", known are 0 and 1");
+}
+
+// The POOL library records of runtime form 2.30: sub-op 1 load, 2 clear. Library
+// code is not modelled, an instruction that would need it is refused by opcode.
+bool check_pool_config(const PlanContext&, const Decoded& d, std::string* error) {
+  const std::uint32_t sub_op = layout::POOL_CFG_LIB::sub_op(d.raw);
+  return sub_op == 1 || sub_op == 2 ||
+         refuse(error, "sub-operation " + std::to_string(sub_op) + ", known are 1 and 2");
+}
+
+constexpr RecordEntry kEntries[] = {
+    {op::EVENT_SEMAPHORE, event_semaphore, check_event_semaphore},
+    {op::EVENT_SEMAPHORE_RANGE_CLEAR, range_clear, check_range_clear},
+    {op::HALT, halt, nullptr},
+    {op::NOTIFY, notify, nullptr},
+    {op::NOP, do_nothing, nullptr},
+    {op::ENGINE_NOP, do_nothing, nullptr},
+    // Records complete one at a time, so a drain finds nothing in flight.
+    {op::DRAIN, do_nothing, nullptr},
+    // Each fetch compares the slot with memory, so there is nothing to flush, and
+    // nothing a hint could make faster.
+    {op::INSTRUCTION_FLUSH, do_nothing, nullptr},
+    {op::BRANCH_PREFETCH_HINT, do_nothing, nullptr},
+    {op::SET_ORDERING_MODE, do_nothing, check_ordering_mode},
+    {op::MODIFY_POOL_CONFIG, do_nothing, check_pool_config},
+};
+
+}  // namespace
+
+std::span<const RecordEntry> synchronisation_records() { return kEntries; }
+
+}  // namespace opennrt::emu
