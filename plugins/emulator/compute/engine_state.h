@@ -30,6 +30,9 @@ class EngineState {
   Bus* bus = nullptr;
   std::uint32_t core = 0;
   std::uint32_t engine = 0;  // nrtp_engine
+  // Device address of the record that executes. What follows in memory may be
+  // looked at, never relied on: a jump or a reset can come between.
+  std::uint64_t pc = 0;
   std::array<std::uint32_t, kRegisters> registers{};
   // Set selected by the last ACTIVATION_TABLE_LOAD.
   std::uint32_t activation_set = 0;

@@ -11,5 +11,7 @@
 namespace opennrt::emu {
 
 std::span<const PlanEntry> elementwise_plans();  // TENSOR_TENSOR, COPY, CAST, MEMSET
+std::span<const PlanEntry> pe_load_plans();      // LDWEIGHTS
+std::span<const PlanEntry> pe_matmul_plans();    // MATMUL
 
 }  // namespace opennrt::emu

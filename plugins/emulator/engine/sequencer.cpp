@@ -214,6 +214,7 @@ bool Sequencer::step() {
       (!wait_holds(h.wait_mode, h.wait_index, h.value) ||
        (h.opcode != isa::kOpEventSemaphore && !consume(h.wait_mode, h.wait_index))))
     return false;
+  state_.pc = pc_;
   switch (d.handler(*this, d)) {
     case Outcome::kBlocked:
       return false;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The PE array of a core: the stationary matrices that LDWEIGHTS left in it.
+// The array is 4 x 4 cells of 32 rows and 32 columns; a load takes a rectangle
+// of cells, so that up to 16 small matrices stay side by side.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "compute/engine_state.h"
+#include "compute/pe_kernels.h"
+#include "opennrt/isa/records.h"
+
+namespace opennrt::emu {
+
+inline constexpr std::uint32_t kPeRows = 128, kPeColumns = 128;
+inline constexpr std::uint32_t kPeCell = 32;
+// Floats between two blocks of the stationary matrix.
+inline constexpr std::uint32_t kPeBlockStride = kPeRows * kPeBlock;
+
+// Where in the array a record works. Equal for a load and its products.
+struct PeTile {
+  std::uint8_t rows = 0, columns = 0;            // in use
+  std::uint8_t first_row = 0, first_column = 0;  // multiples of 32
+  std::uint8_t row_cells = 0, column_cells = 0;  // 1, 2 or 4
+  bool operator==(const PeTile&) const = default;
+};
+
+// What one LDWEIGHTS loaded.
+struct PeLoad {
+  PeTile tile;
+  std::uint8_t dtype = 0;
+  std::uint8_t fp32_mode = 0;
+  bool pass_through = false;  // raw bits for transposes instead of numbers
+  bool valid = false;
+  // The matrix holds full FP32 values although the mode says HIGH: the LOW
+  // product of the pair was left out. See pe_pair.h.
+  bool full = false;
+};
+
+class PeArray final : public FamilyState {
+ public:
+  // Columns of the moving matrix widened at a time: a multiple of every
+  // kernel's panel width, and more than the 512 of one PSUM bank.
+  static constexpr std::uint32_t kMoving = 528;
+
+  // Registers a load; loads whose cells it covers are gone.
+  PeLoad& load(const PeTile& tile) {
+    const std::uint8_t id = cell(tile.first_row, tile.first_column);
+    for (std::uint32_t r = 0; r < tile.row_cells; ++r)
+      for (std::uint32_t c = 0; c < tile.column_cells; ++c) {
+        std::uint8_t& owner = owner_[tile.first_row / kPeCell + r][tile.first_column / kPeCell + c];
+        if (owner != kNobody) loads_[owner].valid = false;
+        owner = id;
+      }
+    loads_[id] = {.tile = tile, .valid = true};
+    return loads_[id];
+  }
+
+  // The load that a product on `tile` uses; nullptr: none, *error says so.
+  PeLoad* find(const PeTile& tile, std::string* error);
+
+  // Address of row 0, column 0 of a tile: blocks of 8 columns, in each a row of
+  // 8 values for every row of the array.
+  float* stationary(const PeTile& tile) {
+    return matrix_ + tile.first_column / kPeBlock * kPeBlockStride + tile.first_row * kPeBlock;
+  }
+
+  // Reduces a matrix of FP32 numbers to their HIGH parts.
+  void keep_high(const PeTile& tile);
+
+  // Panels of the moving matrix. The extra line between panels keeps the same
+  // row of different panels in different cache sets.
+  float* moving() { return moving_; }
+  static constexpr std::uint64_t panel_stride(std::uint32_t width) { return kPeRows * width + 16; }
+
+  // Room for one raw row of a matrix and its FP32 form.
+  std::uint8_t* raw_row() { return raw_row_; }
+  float* row() { return row_; }
+  static constexpr std::uint32_t kMaxRow = 8192;  // elements
+
+  // Results of kPeBlock columns of the stationary matrix.
+  float* results() { return results_; }
+
+  // Address of the first record of a LOW, HIGH pair under way (pe_pair.h), 0:
+  // none; whether its LOW product overwrites the destination.
+  std::uint64_t pair = 0;
+  bool pair_overwrites = false;
+
+ private:
+  static constexpr std::uint8_t kNobody = 0xFF;
+  static std::uint8_t cell(std::uint32_t row, std::uint32_t column) {
+    return static_cast<std::uint8_t>(row / kPeCell * 4 + column / kPeCell);
+  }
+
+  alignas(64) float matrix_[kPeRows * kPeColumns] = {};
+  alignas(64) float moving_[kPeRows * kMoving + kMoving / kPeMinWidth * 16] = {};
+  alignas(64) float row_[kMaxRow];
+  alignas(64) float results_[kPeBlock * kMoving];
+  alignas(64) std::uint8_t raw_row_[kMaxRow * 4 + 64];
+  std::array<PeLoad, 16> loads_{};
+  std::array<std::array<std::uint8_t, 4>, 4> owner_ = {{{kNobody, kNobody, kNobody, kNobody},
+                                                        {kNobody, kNobody, kNobody, kNobody},
+                                                        {kNobody, kNobody, kNobody, kNobody},
+                                                        {kNobody, kNobody, kNobody, kNobody}}};
+};
+
+}  // namespace opennrt::emu

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+#define OPENNRT_PE_KERNELS kPeKernelsAvx512
+#include "compute/pe_kernels_impl.h"
