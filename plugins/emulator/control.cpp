@@ -37,9 +37,7 @@ std::optional<std::uint64_t> take_number(std::string_view* text) {
 
 std::string describe_checks(const VerifyOptions& o) {
   std::string text;
-  const auto add = [&text](const std::string& item) {
-    text += (text.empty() ? "" : ",") + item;
-  };
+  const auto add = [&text](const std::string& item) { text += (text.empty() ? "" : ",") + item; };
   if (o.poison) add("poison");
   if (o.races) add("races");
   if (o.coverage) add("coverage");
@@ -82,7 +80,8 @@ int control(Machine& machine, const char* request, std::string* reply) {
   if (command == "describe" || command == "findings") {
     const auto device = take_number(&text);
     if (!device) return -EINVAL;
-    DeviceNode* node = *device > UINT32_MAX ? nullptr : machine.node(static_cast<std::uint32_t>(*device));
+    DeviceNode* node =
+        *device > UINT32_MAX ? nullptr : machine.node(static_cast<std::uint32_t>(*device));
     if (!node) return -ENODEV;
     if (command == "findings") {
       Verifier* verifier = node->device->verifier();
@@ -106,7 +105,7 @@ int control(Machine& machine, const char* request, std::string* reply) {
   } else if (command == "forget") {
     verifier->forget_names(target.pa, target.bytes);
   } else if (command == "expect") {
-    verifier->expect_written(target.host, target.bytes);
+    verifier->never_written(target.host, target.bytes);
   } else {
     const std::uint64_t first = verifier->first_unwritten(target.host, target.bytes);
     *reply = first == target.bytes ? "none" : std::to_string(first);

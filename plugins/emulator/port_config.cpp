@@ -76,6 +76,24 @@ bool find_product(const nrtp_host* host, MachineConfig* out, std::string* error)
   return false;
 }
 
+// emulator.verify as a list, and its keys, which add to the list.
+bool read_verify(const nrtp_host* host, VerifyOptions* out, std::string* error) {
+  std::string text;
+  if (get(host, "emulator.verify", &text) && !parse_verify(text, out, error)) return false;
+  const auto flag = [&](const char* key, bool* on) {
+    if (get(host, key, &text)) *on = *on || text == "true" || text == "1";
+  };
+  flag("emulator.verify.poison", &out->poison);
+  flag("emulator.verify.races", &out->races);
+  flag("emulator.verify.coverage", &out->coverage);
+  flag("emulator.verify.bounds", &out->bounds);
+  if (!get(host, "emulator.verify.order_seed", &text)) return true;
+  std::uint64_t seed = 0;
+  if (!number(host, "emulator.verify.order_seed", &seed, error)) return false;
+  out->order_seed = seed;
+  return true;
+}
+
 }  // namespace
 
 bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string* error) {
@@ -96,6 +114,7 @@ bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string*
     for (const DriverPreset& preset : kDriverPresets) *error += std::string(" ") + preset.text;
     return false;
   }
+  if (!read_verify(host, &out->verify, error)) return false;
   out->memory_limit = cgroup_memory_max();
   return true;
 }

@@ -28,7 +28,8 @@ struct Doorbell {
 
 // Who performs an access, for error texts and error records.
 struct Origin {
-  enum class Kind : std::uint8_t { kHost, kEngine, kDma };
+  // kGenerator: the descriptor generator of an engine, which copies for it.
+  enum class Kind : std::uint8_t { kHost, kEngine, kDma, kGenerator };
   Kind kind = Kind::kHost;
   std::uint32_t core = 0;
   std::uint32_t unit = 0;   // engine of the core, or DMA engine of the device
@@ -63,7 +64,7 @@ class Bus {
   virtual SyncBank& sync(std::uint32_t core) = 0;
   virtual void notify(std::uint32_t core, std::uint32_t queue, const Notification& record) = 0;
   // nullptr: nothing is verified.
-  virtual Verifier* verifier() = 0;
+  virtual Verifier* verifier() { return nullptr; }
   // One host log line and one error record. `text` follows the name of the unit.
   virtual void report(const Origin& who, ErrorType type, std::uint16_t detail,
                       const std::string& text) = 0;

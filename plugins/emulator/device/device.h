@@ -85,6 +85,8 @@ class Device {
   virtual bool run(std::uint64_t max_records) = 0;
   // True when some core could make progress.
   virtual bool runnable() = 0;
+  // True when none could, and no thread is running one.
+  virtual bool idle() = 0;
 
   // One line about every engine that stands inside a program or has failed:
   // engine, slot address, wait mode, index, value, threshold. For reports of
@@ -95,6 +97,11 @@ class Device {
   // writing that bit there clears it.
   virtual bool notification_overflow(std::uint32_t core) = 0;
 
+  // For the checks of `verify`: HBM was handed out, given back, or made visible
+  // to a process that may write it unseen.
+  virtual void memory_allocated(std::uint64_t pa, std::uint64_t bytes) = 0;
+  virtual void memory_freed(std::uint64_t pa, std::uint64_t bytes) = 0;
+  virtual void memory_mapped(std::uint64_t pa, std::uint64_t bytes) = 0;
   // nullptr: nothing is verified.
   virtual Verifier* verifier() = 0;
 };

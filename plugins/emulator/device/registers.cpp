@@ -42,6 +42,8 @@ void Silicon::nothing_at(const Origin& who, bool write, std::uint64_t pa, std::u
 
 bool Silicon::bus_read(std::uint64_t pa, void* out, std::uint64_t bytes, const Origin& who) {
   if (const std::uint8_t* from = map_.memory(pa, bytes)) {
+    if (verifier_ && who.kind != Origin::Kind::kHost)
+      verifier_->access(who, "load", pa, from, bytes, false);
     std::memcpy(out, from, bytes);
     return true;
   }
@@ -73,6 +75,12 @@ bool Silicon::bus_read(std::uint64_t pa, void* out, std::uint64_t bytes, const O
 
 bool Silicon::bus_write(std::uint64_t pa, const void* in, std::uint64_t bytes, const Origin& who) {
   if (std::uint8_t* to = map_.memory(pa, bytes)) {
+    if (verifier_) {
+      if (who.kind == Origin::Kind::kHost)
+        verifier_->host_wrote(to, bytes);
+      else
+        verifier_->access(who, "store", pa, to, bytes, true);
+    }
     std::memcpy(to, in, bytes);
     return true;
   }
@@ -166,6 +174,12 @@ bool Silicon::read_word(const nrtp_addr_class& c, std::uint64_t pa, std::uint32_
   }
 }
 
+void Silicon::add_semaphore(std::uint32_t core, std::uint32_t index, std::uint32_t delta,
+                            const Origin& who) {
+  const std::int32_t value = sync(core).add_semaphore(index, delta);
+  if (verifier_) verifier_->semaphore_added(who, core, index, value);
+}
+
 bool Silicon::write_word(const nrtp_addr_class& c, std::uint64_t pa, std::uint32_t value,
                          const Origin& who) {
   switch (c.kind) {
@@ -176,15 +190,18 @@ bool Silicon::write_word(const nrtp_addr_class& c, std::uint64_t pa, std::uint32
       switch (t.window) {
         case -1:
           bank.set_event(t.index, value != 0);
+          if (verifier_) verifier_->event_written(who, c.core, t.index);
           break;
         case NRTP_SEM_SET:
           bank.set_semaphore(t.index, static_cast<std::int32_t>(value));
+          if (verifier_)
+            verifier_->semaphore_set(who, c.core, t.index, static_cast<std::int32_t>(value));
           break;
         case NRTP_SEM_INC:
-          bank.add_semaphore(t.index, value);
+          add_semaphore(c.core, t.index, value, who);
           break;
         case NRTP_SEM_DEC:
-          bank.add_semaphore(t.index, 0u - value);
+          add_semaphore(c.core, t.index, 0u - value, who);
           break;
         default:
           return false;  // the read window

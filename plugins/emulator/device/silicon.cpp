@@ -19,6 +19,8 @@ constexpr std::uint32_t kMaxErrorLines = 64;
 // among the engines of its core.
 constexpr std::uint32_t kDmaUnit = 0x80;
 
+// Never-written memory: a quiet NaN in every float format.
+constexpr int kPoison = 0xFF;
 constexpr std::uint32_t kNoLine = 0;
 
 }  // namespace
@@ -77,7 +79,14 @@ Silicon::Silicon(const DeviceConfig& config, std::shared_ptr<DeviceMemory> memor
     }
   for (std::uint32_t i = 0; i < cores; ++i)
     cores_.push_back(std::make_unique<Core>(this, i, arch.geometry->engines));
-  dma_ = std::make_unique<DmaFabric>(*this);
+  if (config.verify.tracks_memory() || config.verify.order_seed)
+    verifier_ = std::make_unique<Verifier>(
+        config.verify, map_, [this](const Origin& who, const std::string& text) {
+          report(who, ErrorType::kDroppedAccess, 0, "verify: " + text);
+        });
+  dma_ = std::make_unique<DmaFabric>(*this, config.verify.order_seed.has_value());
+  random_.seed(config.verify.order_seed.value_or(0));
+  for (std::uint32_t i = 0; i < cores; ++i) poison_core(i);
   clock_start_ns_ = 0;
   clock_start_ns_ = time_ps() / 1000;
 }
@@ -105,9 +114,9 @@ void Silicon::report(const Origin& who, ErrorType type, std::uint16_t detail,
   const std::uint32_t n = reported_.fetch_add(1, std::memory_order_relaxed);
   if (n < kMaxErrorLines) {
     std::string line = "device " + std::to_string(config_.index) + " ";
-    if (who.kind == Origin::Kind::kEngine)
-      line +=
-          "core " + std::to_string(who.core) + " " + engine_name(who.unit) + " at " + hex(who.slot);
+    if (who.kind == Origin::Kind::kEngine || who.kind == Origin::Kind::kGenerator)
+      line += "core " + std::to_string(who.core) + " " + engine_name(who.unit) +
+              (who.kind == Origin::Kind::kGenerator ? " DMA" : "") + " at " + hex(who.slot);
     else if (who.kind == Origin::Kind::kDma)
       line += "DMA engine " + std::to_string(who.unit) + " queue " + std::to_string(who.queue) +
               " descriptor at " + hex(who.slot);
@@ -165,11 +174,14 @@ std::uint32_t Silicon::semaphore_read(std::uint32_t core, std::uint32_t index) {
 void Silicon::semaphore_set(std::uint32_t core, std::uint32_t index, std::uint32_t value) {
   if (!has_core(core) || index >= SyncBank::kCount) return;
   sync(core).set_semaphore(index, static_cast<std::int32_t>(value));
+  if (verifier_) verifier_->semaphore_set({}, core, index, static_cast<std::int32_t>(value));
   cores_[core]->wake();
 }
 
 void Silicon::semaphore_add(std::uint32_t core, std::uint32_t index, std::int32_t delta) {
   if (!has_core(core) || index >= SyncBank::kCount) return;
+  // Announced before the engines can see it.
+  if (verifier_) verifier_->semaphore_added({}, core, index, sync(core).semaphore(index) + delta);
   sync(core).add_semaphore(index, static_cast<std::uint32_t>(delta));
   cores_[core]->wake();
 }
@@ -182,6 +194,7 @@ std::uint32_t Silicon::event_read(std::uint32_t core, std::uint32_t index) {
 void Silicon::event_write(std::uint32_t core, std::uint32_t index, std::uint32_t value) {
   if (!has_core(core) || index >= SyncBank::kCount) return;
   sync(core).set_event(index, value != 0);
+  if (verifier_) verifier_->event_written({}, core, index);
   cores_[core]->wake();
 }
 
@@ -203,6 +216,8 @@ void Silicon::reset_cores(std::uint32_t mask) {
   for (std::uint32_t core = 0; core < cores_.size(); ++core) {
     if ((mask >> core & 1) == 0) continue;
     cores_[core]->reset();
+    if (verifier_) verifier_->core_reset(core);
+    poison_core(core);
     for (std::uint32_t i = 0; i < map_.geometry().dma_per_core; ++i) {
       const std::uint32_t engine = map_.arch().dma->core_engine(config_.product, core, i);
       if (engine < dma_->engines()) dma_->reset_engine(engine);
@@ -210,7 +225,80 @@ void Silicon::reset_cores(std::uint32_t mask) {
   }
 }
 
+void Silicon::poison_core(std::uint32_t core) {
+  if (!config_.verify.poison) return;
+  const nrtp_arch_geometry& g = map_.geometry();
+  for (auto [memory, bytes] :
+       {std::pair{map_.sbuf(core), g.sbuf_window_bytes}, {map_.psum(core), g.psum_window_bytes}}) {
+    std::memset(memory, kPoison, bytes);
+    verifier_->never_written(memory, bytes);
+  }
+}
+
+void Silicon::memory_allocated(std::uint64_t pa, std::uint64_t bytes) {
+  if (!verifier_) return;
+  std::uint8_t* memory = map_.memory(pa, bytes);
+  if (!memory) return;
+  if (config_.verify.poison) std::memset(memory, kPoison, bytes);
+  verifier_->allocated(pa, memory, bytes);
+}
+
+void Silicon::memory_freed(std::uint64_t pa, std::uint64_t bytes) {
+  if (verifier_) verifier_->freed(pa, bytes);
+}
+
+void Silicon::memory_mapped(std::uint64_t pa, std::uint64_t bytes) {
+  const std::uint8_t* memory = verifier_ ? map_.memory(pa, bytes) : nullptr;
+  if (memory) verifier_->host_wrote(memory, bytes);
+}
+
+bool Silicon::run_in_random_order(std::uint64_t max_records) {
+  const std::unique_lock lock(order_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  for (auto& core : cores_) core->take_wake();
+  const std::uint32_t engines = map_.geometry().engines;
+  const auto choices = static_cast<std::uint32_t>(cores_.size() * engines * 2 + 1);
+  // Three temperaments, so that both very early and very late DMA are met.
+  const std::uint64_t temper = *config_.verify.order_seed % 3;
+  std::uint64_t retired = 0;
+  const auto attempt = [&](std::uint32_t choice) {
+    if (choice == choices - 1) return dma_->perform_pending(random_());
+    Core& core = *cores_[choice / 2 / engines];
+    const std::uint32_t engine = choice / 2 % engines;
+    if (choice % 2 == 1) return core.run_generator(engine);
+    const std::uint64_t n = core.run_engine(engine, 1 + random_() % 4);
+    retired += n;
+    return n != 0;
+  };
+  bool any = false;
+  std::uint32_t failures = 0;
+  while (retired < max_records) {
+    const bool transfers_wait = temper == 1 && failures < 2 * choices;
+    const std::uint32_t choice = random_() % choices;
+    const bool transfer = choice == choices - 1 || choice % 2 == 1;
+    if (temper == 2 && !transfer) dma_->perform_pending(random_());
+    if (!(transfer && transfers_wait) && attempt(choice)) {
+      any = true;
+      failures = 0;
+      continue;
+    }
+    if (++failures < 4 * choices) continue;
+    // Unlucky or done: ask everybody.
+    bool moved = false;
+    for (std::uint32_t c = 0; c < choices; ++c) moved |= attempt(c);
+    if (!moved) return any;
+    any = true;
+    failures = 0;
+  }
+  for (auto& core : cores_) core->wake();
+  return any;
+}
+
 bool Silicon::run(std::uint64_t max_records) {
+  if (config_.verify.order_seed) return run_in_random_order(max_records);
+  // The order of what the verifier hears is the order of what happens.
+  std::unique_lock lock(order_mutex_, std::defer_lock);
+  if (verifier_ && !lock.try_lock()) return false;
   bool progress = false;
   for (auto& core : cores_)
     if (core->runnable()) progress |= core->run(max_records) != 0;
@@ -219,7 +307,13 @@ bool Silicon::run(std::uint64_t max_records) {
 
 bool Silicon::runnable() {
   return std::any_of(cores_.begin(), cores_.end(),
-                     [](const auto& core) { return core->runnable(); });
+                     [](const auto& core) { return core->runnable(); }) ||
+         dma_->has_pending();
+}
+
+bool Silicon::idle() {
+  if (dma_->has_pending()) return false;
+  return std::all_of(cores_.begin(), cores_.end(), [](const auto& core) { return core->idle(); });
 }
 
 std::string Silicon::describe(std::uint32_t core) {

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <mutex>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -46,8 +48,12 @@ class Silicon final : public Device, public Bus {
   void reset_cores(std::uint32_t mask) override;
   bool run(std::uint64_t max_records) override;
   bool runnable() override;
+  bool idle() override;
   std::string describe(std::uint32_t core) override;
   bool notification_overflow(std::uint32_t core) override;
+  void memory_allocated(std::uint64_t pa, std::uint64_t bytes) override;
+  void memory_freed(std::uint64_t pa, std::uint64_t bytes) override;
+  void memory_mapped(std::uint64_t pa, std::uint64_t bytes) override;
   Verifier* verifier() override { return verifier_.get(); }
 
   // Bus
@@ -70,6 +76,8 @@ class Silicon final : public Device, public Bus {
   bool read_word(const nrtp_addr_class& c, std::uint64_t pa, std::uint32_t* out);
   bool write_word(const nrtp_addr_class& c, std::uint64_t pa, std::uint32_t value,
                   const Origin& who);
+  void add_semaphore(std::uint32_t core, std::uint32_t index, std::uint32_t delta,
+                     const Origin& who);
   bool sync_target(std::uint64_t local, SyncTarget* out) const;
   std::uint32_t queue_register(std::uint32_t dir, std::uint32_t reg) const;
   bool dma_write(std::uint32_t engine, const nrtp_addr_class& c, std::uint64_t pa,
@@ -78,6 +86,8 @@ class Silicon final : public Device, public Bus {
                 std::uint32_t* out);
   bool engine_write(const nrtp_addr_class& c, std::uint32_t value);
   bool engine_read(const nrtp_addr_class& c, std::uint32_t* out);
+  void poison_core(std::uint32_t core);
+  bool run_in_random_order(std::uint64_t max_records);
   bool has_core(std::uint32_t core) const { return core < cores_.size(); }
   std::uint64_t time_ps() const;
   void nothing_at(const Origin& who, bool write, std::uint64_t pa, std::uint64_t bytes);
@@ -98,6 +108,8 @@ class Silicon final : public Device, public Bus {
   std::vector<std::unique_ptr<Core>> cores_;
   std::unique_ptr<DmaFabric> dma_;
   std::unique_ptr<Verifier> verifier_;
+  std::mutex order_mutex_;  // one thread at a time in random order; guards random_
+  std::mt19937_64 random_;
   std::atomic<std::uint32_t> reported_{0};  // error lines written to the log
 };
 

@@ -19,9 +19,11 @@ class SyncBank {
   void set_semaphore(std::uint32_t i, std::int32_t v) {
     sem_[i].store(v, std::memory_order_release);
   }
-  // Wraps like the 32-bit counter it is.
-  void add_semaphore(std::uint32_t i, std::uint32_t delta) {
-    sem_[i].fetch_add(static_cast<std::int32_t>(delta), std::memory_order_acq_rel);
+  // Wraps like the 32-bit counter it is. Returns the new value.
+  std::int32_t add_semaphore(std::uint32_t i, std::uint32_t delta) {
+    const std::int32_t before =
+        sem_[i].fetch_add(static_cast<std::int32_t>(delta), std::memory_order_acq_rel);
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(before) + delta);
   }
 
   std::uint32_t event(std::uint32_t i) const { return evt_[i].load(std::memory_order_acquire); }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dma/fabric.h"
 
+#include <algorithm>
 #include <cerrno>
+
+#include "verify/verifier.h"
 
 namespace opennrt::emu {
 
@@ -14,6 +17,8 @@ constexpr std::uint32_t kRingIdShift = 30;
 // A transfer may ring doorbells whose transfers ring more. Real programs need
 // one; beyond this many the rings feed each other without end.
 constexpr std::size_t kMaxDoorbells = 1u << 16;
+
+constexpr std::uint64_t kAllPackets = UINT64_MAX;
 
 void reset_ring(DmaRing& ring) {
   ring.next.store(0, std::memory_order_release);
@@ -49,7 +54,7 @@ RingState snapshot(const DmaRing& ring) {
 
 }  // namespace
 
-DmaFabric::DmaFabric(Bus& bus) : bus_(bus) {
+DmaFabric::DmaFabric(Bus& bus, bool deferred) : bus_(bus), deferred_(deferred) {
   const nrtp_arch_plugin& arch = bus.map().arch();
   const nrtp_product* product = bus.map().product();
   engines_ = arch.geometry->dma_total;
@@ -200,6 +205,8 @@ void DmaFabric::perform(const Doorbell& bell, const Origin& who, std::vector<Doo
   DmaRing& side = q.ring[bell.dir];
   std::lock_guard lock(q.mutex);
   if (bell.kind == Doorbell::Kind::kReset) {
+    // A program that resets its queues relies on their work being done.
+    if (deferred_ && !q.stopped) walk(bell.engine, bell.queue, deferred, kAllPackets);
     reset_ring(side);
     q.stopped = false;
     return;
@@ -216,14 +223,66 @@ void DmaFabric::perform(const Doorbell& bell, const Origin& who, std::vector<Doo
     return;
   }
   side.pending.store(pending + bell.count, std::memory_order_release);
+  if (Verifier* v = bus_.verifier()) v->doorbell(who, bell.engine, bell.queue);
   if (q.stopped) return;
+  if (deferred_ && who.kind != Origin::Kind::kHost) {
+    const std::uint32_t number = bell.engine * queues_ + bell.queue;
+    std::lock_guard pending_lock(pending_mutex_);
+    if (std::find(pending_.begin(), pending_.end(), number) == pending_.end())
+      pending_.push_back(number);
+    return;
+  }
+  walk(bell.engine, bell.queue, deferred, kAllPackets);
+}
+
+bool DmaFabric::walk(std::uint32_t engine, std::uint32_t queue, std::vector<Doorbell>* deferred,
+                     std::uint64_t packets) {
   Origin dma{.kind = Origin::Kind::kDma,
-             .core = core_of_[bell.engine],
-             .unit = bell.engine,
-             .queue = bell.queue,
+             .core = core_of_[engine],
+             .unit = engine,
+             .queue = queue,
              .slot = 0,
              .deferred = deferred};
-  walk_queue(bus_, q, dma);
+  return walk_queue(bus_, at(engine, queue), dma, packets);
+}
+
+bool DmaFabric::has_pending() {
+  if (!deferred_) return false;
+  std::lock_guard lock(pending_mutex_);
+  return !pending_.empty();
+}
+
+bool DmaFabric::perform_pending(std::uint64_t choice) {
+  std::uint32_t number = 0;
+  {
+    std::lock_guard lock(pending_mutex_);
+    if (pending_.empty()) return false;
+    std::swap(pending_[choice % pending_.size()], pending_.back());
+    number = pending_.back();
+    pending_.pop_back();
+  }
+  const std::uint32_t engine = number / queues_, queue = number % queues_;
+  std::vector<Doorbell> bells;
+  bool more = false;
+  {
+    DmaQueue& q = at(engine, queue);
+    std::lock_guard lock(q.mutex);
+    if (!q.stopped) more = walk(engine, queue, &bells, 1);
+  }
+  if (more) {
+    std::lock_guard lock(pending_mutex_);
+    if (std::find(pending_.begin(), pending_.end(), number) == pending_.end())
+      pending_.push_back(number);
+  }
+  const Origin dma{.kind = Origin::Kind::kDma,
+                   .core = core_of_[engine],
+                   .unit = engine,
+                   .queue = queue,
+                   .slot = 0,
+                   .deferred = nullptr};
+  std::vector<Doorbell> none;
+  for (const Doorbell& bell : bells) perform(bell, dma, &none);
+  return more || !bells.empty();
 }
 
 }  // namespace opennrt::emu

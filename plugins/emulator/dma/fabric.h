@@ -49,7 +49,9 @@ struct DmaQueue {
 
 class DmaFabric {
  public:
-  explicit DmaFabric(Bus& bus);
+  // deferred: doorbells of engines only release descriptors, perform_pending()
+  // moves the data.
+  DmaFabric(Bus& bus, bool deferred);
 
   std::uint32_t engines() const { return engines_; }
   std::uint32_t queues() const { return queues_; }
@@ -68,6 +70,11 @@ class DmaFabric {
   // Every queue of the engine as after power-on.
   void reset_engine(std::uint32_t engine);
 
+  // One packet of one of the queues that have work, `choice` picks it. False:
+  // no queue could go on.
+  bool perform_pending(std::uint64_t choice);
+  bool has_pending();
+
   // Core the engine belongs to, for error records.
   std::uint32_t core_of(std::uint32_t engine) const { return core_of_[engine]; }
 
@@ -77,15 +84,22 @@ class DmaFabric {
   }
   void ring(const Doorbell& bell, const Origin& who);
   void perform(const Doorbell& bell, const Origin& who, std::vector<Doorbell>* deferred);
+  // With the queue's lock held.
+  bool walk(std::uint32_t engine, std::uint32_t queue, std::vector<Doorbell>* deferred,
+            std::uint64_t packets);
 
   Bus& bus_;
   std::uint32_t engines_, queues_;
   std::unique_ptr<DmaQueue[]> table_;
   std::vector<std::uint32_t> core_of_;
+  const bool deferred_;
+  std::mutex pending_mutex_;            // guards pending_; taken last
+  std::vector<std::uint32_t> pending_;  // engine * queues + queue, each once
 };
 
-// Performs all complete packets; call with the queue's lock held. `who` names
-// the queue; its slot is filled in with the address of the descriptor at fault.
-void walk_queue(Bus& bus, DmaQueue& queue, Origin& who);
+// Performs complete packets, at most `packets`; call with the queue's lock held.
+// `who` names the queue; its slot is filled in with the address of the
+// descriptor at fault. False: the queue waits or has stopped.
+bool walk_queue(Bus& bus, DmaQueue& queue, Origin& who, std::uint64_t packets);
 
 }  // namespace opennrt::emu

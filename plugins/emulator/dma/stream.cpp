@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "verify/verifier.h"
 
 namespace opennrt::emu {
 
@@ -14,7 +17,10 @@ bool ReadStream::open() {
   address_ = s.address;
   memory_ = windows_.find(address_, left_);
   constant_ = dead_ = false;
-  if (memory_) return true;
+  if (memory_) {
+    if (Verifier* v = bus_.verifier()) v->access(who_, "DMA", address_, memory_, left_, false);
+    return true;
+  }
   nrtp_addr_class c;
   if (bus_.map().classify(address_, &c) && c.kind == NRTP_ADDR_CONST) {
     constant_ = true;
@@ -67,6 +73,11 @@ bool WriteStream::open() {
   address_ = s.address;
   memory_ = windows_.find(address_, left_);
   dead_ = false;
+  if (Verifier* v = bus_.verifier(); v && memory_) {
+    const std::uint64_t read_slot = std::exchange(who_.slot, slot_);
+    v->access(who_, "DMA", address_, memory_, left_, true);
+    who_.slot = read_slot;
+  }
   return true;
 }
 

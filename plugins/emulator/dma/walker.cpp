@@ -11,6 +11,7 @@
 #include "dma/descriptor.h"
 #include "dma/packet.h"
 #include "dma/stream.h"
+#include "verify/verifier.h"
 
 namespace opennrt::emu {
 
@@ -76,6 +77,11 @@ class Walker {
       return stop(rx_.address(rx_count - 1), "packet of " + std::to_string(bytes) +
                                                  " bytes ends inside an RX descriptor (" +
                                                  std::to_string(room) + " bytes received)");
+    if (Verifier* v = bus_.verifier()) {
+      v->doorbell_taken(who_.unit, who_.queue);
+      who_.slot = tx_.address(0);
+      v->begin(who_);
+    }
     perform(rx_count);
     tx_.advance(queue_.ring[kDirTx], packet_.descriptors);
     rx_.advance(queue_.ring[kDirRx], rx_count);
@@ -177,9 +183,11 @@ class Walker {
 
 }  // namespace
 
-void walk_queue(Bus& bus, DmaQueue& queue, Origin& who) {
+bool walk_queue(Bus& bus, DmaQueue& queue, Origin& who, std::uint64_t packets) {
   Walker walker(bus, queue, who);
-  while (walker.step()) {
+  for (std::uint64_t done = 0;; ++done) {
+    if (done == packets) return true;
+    if (!walker.step()) return false;
   }
 }
 

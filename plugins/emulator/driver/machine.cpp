@@ -101,6 +101,7 @@ bool Machine::build(std::string* error) {
     device.arch = config_.arch;
     device.product = &product_;
     device.index = i;
+    device.verify = config_.verify;
     node->device = config_.make_device(device, node->memory, error);
     if (!node->device) return false;
 
@@ -362,6 +363,11 @@ bool Machine::run(std::uint64_t max_records) {
   for (auto& node : nodes_)
     if (node->device->runnable()) any |= node->device->run(max_records);
   return any;
+}
+
+bool Machine::stuck() {
+  return std::all_of(nodes_.begin(), nodes_.end(),
+                     [](const auto& node) { return node->device->idle(); });
 }
 
 void Machine::build_blocked() {

@@ -42,6 +42,7 @@ struct MachineConfig {
   const DriverPreset* driver = find_driver_preset(kDefaultDriver);
   DeviceFactory make_device;
   bool failed_reset = false;  // the start-up reset never completes
+  VerifyOptions verify;
 };
 
 // What a descriptor says about the open file behind it.
@@ -78,6 +79,8 @@ class Machine {
 
   // Runs the work of all devices on the calling thread. True if anything ran.
   bool run(std::uint64_t max_records);
+  // No device could go on, and none is being run.
+  bool stuck();
 
   const MachineConfig& config() const { return config_; }
   const ArchFacts& facts() const { return facts_; }

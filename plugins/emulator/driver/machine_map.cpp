@@ -89,6 +89,7 @@ int Machine::mmap(const Client& client, int fd, std::uint64_t bytes, std::uint32
         result =
             map_range(node, node.memory->hbm(chunk->channel),
                       chunk->pa - node.channels[chunk->channel].base, bytes, writable, &mapping);
+        if (writable) node.device->memory_mapped(chunk->pa, bytes);
       }
     } else {
       result = map_special(node, bytes, prot, offset, &mapping);

@@ -93,6 +93,7 @@ int Machine::allocate(DeviceNode& node, const AllocRequest& request, Chunk** out
         request.host ? "emulator.host_bytes" : "emulator.hbm_bytes");
     return -ENOMEM;
   }
+  if (!request.host) node.device->memory_allocated(chunk->pa, bytes);
   chunk->sequence = ++node.sequence;
   Chunk* raw = chunk.get();
   node.chunks[raw->pa] = std::move(chunk);
@@ -110,6 +111,7 @@ int Machine::allocate(DeviceNode& node, const AllocRequest& request, Chunk** out
 void Machine::free_chunk(DeviceNode& node, Chunk* chunk, bool discard_small) {
   if (chunk->handle) node.handles.remove(chunk->handle);
   allocated_.fetch_sub(chunk->bytes, std::memory_order_relaxed);
+  if (!chunk->host()) node.device->memory_freed(chunk->pa, chunk->bytes);
   if (!chunk->host() && chunk->pool != Pool::kReserved) {
     ChannelPools& pools = node.channels[chunk->channel];
     (chunk->pool == Pool::kSmall ? pools.small : pools.main).release(chunk->pa, chunk->bytes);

@@ -45,6 +45,20 @@ std::uint64_t Core::run(std::uint64_t budget) {
   return retired;
 }
 
+std::uint64_t Core::run_engine(std::uint32_t engine, std::uint64_t budget) {
+  if (stop_requests_.load(std::memory_order_acquire) != 0 || !take_token()) return 0;
+  const std::uint64_t retired = engines_[engine].run(budget);
+  give_token();
+  return retired;
+}
+
+bool Core::run_generator(std::uint32_t engine) {
+  if (stop_requests_.load(std::memory_order_acquire) != 0 || !take_token()) return false;
+  const bool done = engines_[engine].perform_pending_transfer();
+  give_token();
+  return done;
+}
+
 void Core::reset() {
   stop_requests_.fetch_add(1, std::memory_order_acq_rel);
   while (!take_token()) std::this_thread::yield();

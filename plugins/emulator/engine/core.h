@@ -35,9 +35,20 @@ class Core {
     return ready_.load(std::memory_order_acquire) && !token_.load(std::memory_order_acquire);
   }
 
+  // Nothing to do and nobody at it.
+  bool idle() const {
+    return !token_.load(std::memory_order_seq_cst) && !ready_.load(std::memory_order_seq_cst);
+  }
+
   // Runs the engines until none progresses or the budget is used up, unless
   // another thread does so already. Returns the number of retired records.
   std::uint64_t run(std::uint64_t budget);
+
+  // For a scheduler that chooses itself: one engine, or one transfer of its
+  // descriptor generator. take_wake: as run() does before it looks.
+  std::uint64_t run_engine(std::uint32_t engine, std::uint64_t budget);
+  bool run_generator(std::uint32_t engine);
+  void take_wake() { ready_.exchange(false, std::memory_order_seq_cst); }
 
   // Stops a run in another thread, then clears engines, semaphores, events and
   // notification queues.

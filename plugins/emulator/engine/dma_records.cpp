@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// DMAMEMCPY: the engine's descriptor generator copies a 2-D pattern of runs. The
-// transfer happens when the record issues, after all earlier ones of the engine,
-// so that the queue of an engine is a FIFO; data before the semaphore.
+// DMAMEMCPY: the engine's descriptor generator copies a 2-D pattern of runs.
+// Transfers of one engine happen in the order of their records, data before the
+// semaphore.
 #include <algorithm>
 #include <limits>
 
@@ -39,6 +39,9 @@ struct Side {
   std::uint32_t dtype;
 
   std::uint64_t bytes() const { return run * count[0] * count[1]; }
+  GeneratedTransfer::Side at(std::uint64_t base) const {
+    return {base, {step[0], step[1]}, {count[0], count[1]}, run, dtype};
+  }
   // Bytes touched, relative to the address.
   std::int64_t lowest() const {
     return std::min<std::int64_t>(0, reach(0)) + std::min<std::int64_t>(0, reach(1));
@@ -122,8 +125,8 @@ bool check_memcpy(const PlanContext&, const Decoded& d, std::string* error) {
 // The runs of a side, neighbouring ones joined.
 class Runs final : public SegmentList {
  public:
-  Runs(const Side& side, std::uint64_t base, std::uint64_t slot)
-      : side_(side), base_(base), slot_(slot) {
+  Runs(const GeneratedTransfer::Side& side, std::uint64_t slot)
+      : side_(side), base_(side.base), slot_(slot) {
     for (int i = 0; i < 2; ++i) {
       if (side_.step[0] == static_cast<std::int64_t>(side_.run) || side_.count[0] == 1) {
         side_.run *= side_.count[0];
@@ -146,7 +149,7 @@ class Runs final : public SegmentList {
   }
 
  private:
-  Side side_;
+  GeneratedTransfer::Side side_;
   std::uint64_t base_, slot_;
   std::uint64_t i_ = 0, j_ = 0;
 };
@@ -183,22 +186,19 @@ Outcome memcpy_2d(Sequencer& s, const Decoded& d) {
   if (from_place == Place::kWrong) return s.fail(d.raw[0], error);
   const Place to_place = place(s, to, &to_base, &error);
   if (to_place == Place::kWrong) return s.fail(d.raw[0], error);
+  GeneratedTransfer transfer;
+  transfer.slot = s.program_counter();
+  transfer.semaphore = D2::semaphore(d.raw);
+  transfer.increment = D2::sem_increment(d.raw);
   if (from_place == Place::kGood && to_place == Place::kGood) {
-    Origin who = s.origin();
-    WindowCache from_windows(s.bus().map()), to_windows(s.bus().map());
-    Runs from_runs(from, from_base, who.slot), to_runs(to, to_base, who.slot);
-    ReadStream reader(s.bus(), from_windows, from_runs, who);
-    WriteStream writer(s.bus(), to_windows, to_runs, who);
-    if (from.dtype == to.dtype)
-      copy_stream(reader, writer, from.bytes());
-    else
-      cast_stream(reader, from.dtype, writer, to.dtype, from.bytes() / element_bytes(from.dtype));
+    transfer.from = from.at(from_base);
+    transfer.to = to.at(to_base);
   } else {
     // Nothing is written; the program goes on and the run ends with the status
     // of the notification.
     s.notify(isa::kNotifyCustom, kScalarOutOfBounds, 0);
   }
-  s.bus().sync(s.core()).add_semaphore(D2::semaphore(d.raw), D2::sem_increment(d.raw));
+  s.start_transfer(transfer);
   return Outcome::kNext;
 }
 
@@ -207,6 +207,19 @@ constexpr RecordEntry kEntries[] = {
 };
 
 }  // namespace
+
+void copy_generated(Bus& bus, const GeneratedTransfer& t, Origin who) {
+  if (t.from.run == 0) return;
+  WindowCache from_windows(bus.map()), to_windows(bus.map());
+  Runs from_runs(t.from, t.slot), to_runs(t.to, t.slot);
+  ReadStream reader(bus, from_windows, from_runs, who);
+  WriteStream writer(bus, to_windows, to_runs, who);
+  if (t.from.dtype == t.to.dtype)
+    copy_stream(reader, writer, t.from.bytes());
+  else
+    cast_stream(reader, t.from.dtype, writer, t.to.dtype,
+                t.from.bytes() / element_bytes(t.from.dtype));
+}
 
 std::span<const RecordEntry> dma_records() { return kEntries; }
 

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "verify/verifier.h"
+
 namespace opennrt::emu {
 
 namespace {
@@ -65,6 +67,7 @@ void Sequencer::configure(Bus* bus, std::uint32_t core, std::uint32_t engine) {
   state_.bus = bus;
   state_.core = core;
   state_.engine = engine;
+  defer_transfers_ = bus->verifier() && bus->verifier()->options().order_seed;
   // A private arch speaks the newest instruction set unless its plugin executes
   // the instruction itself.
   generation_ =
@@ -80,6 +83,7 @@ void Sequencer::reset() {
   start_lo_.store(0, std::memory_order_release);
   start_hi_.store(0, std::memory_order_release);
   cache_.clear();
+  pending_transfers_.clear();
 }
 
 std::uint32_t* Sequencer::reg(std::uint32_t number) {
@@ -140,6 +144,7 @@ void Sequencer::undo_consume(std::uint32_t mode, std::uint32_t index) {
 void Sequencer::update(std::uint32_t mode, std::uint32_t index, std::uint32_t value) {
   if (mode == 0) return;
   SyncBank& sync = bus_->sync(core());
+  Verifier* const verifier = bus_->verifier();
   const std::uint32_t action = mode & 0xF;
   const bool from_register = (mode & isa::kWaitRegisterBit) != 0 || action == kSemAddReg ||
                              action == kSemSubReg || action == kSemWriteReg;
@@ -148,29 +153,85 @@ void Sequencer::update(std::uint32_t mode, std::uint32_t index, std::uint32_t va
     const std::uint32_t* r = reg(value);
     operand = r ? *r : 0;  // the number was checked when the record was decoded
   }
+  const auto add = [&](std::uint32_t delta) {
+    const std::int32_t now = sync.add_semaphore(index, delta);
+    if (verifier) verifier->semaphore_added(origin(), core(), index, now);
+  };
   switch (action) {
     case kEvtSet:
     case kEvtClear:
       sync.set_event(index, action == kEvtSet);
+      if (verifier) verifier->event_written(origin(), core(), index);
       break;
     case kSemInc:
-      sync.add_semaphore(index, 1);
+      add(1);
       break;
     case kSemDec:
-      sync.add_semaphore(index, ~0u);
+      add(~0u);
       break;
     case kSemAdd:
     case kSemAddReg:
-      sync.add_semaphore(index, operand);
+      add(operand);
       break;
     case kSemSub:
     case kSemSubReg:
-      sync.add_semaphore(index, 0u - operand);
+      add(0u - operand);
       break;
     default:
-      sync.set_semaphore(index, static_cast<std::int32_t>(operand));
+      set_semaphore(index, static_cast<std::int32_t>(operand));
       break;
   }
+}
+
+void Sequencer::set_semaphore(std::uint32_t index, std::int32_t value) {
+  bus_->sync(core()).set_semaphore(index, value);
+  if (Verifier* v = bus_->verifier()) v->semaphore_set(origin(), core(), index, value);
+}
+
+void Sequencer::note_wait(std::uint32_t mode, std::uint32_t index, std::uint32_t value) {
+  Verifier* const verifier = bus_->verifier();
+  if (!verifier || mode == isa::kWaitNone || mode == isa::kWaitUnordered) return;
+  if (mode == isa::kWaitEvtSet || mode == isa::kWaitEvtSetThenClear || mode == isa::kWaitEvtClear ||
+      mode == isa::kWaitEvtClearThenSet) {
+    verifier->event_passed(origin(), core(), index);
+    // What consumes the event is what the next setter waits for.
+    if (mode == isa::kWaitEvtSetThenClear || mode == isa::kWaitEvtClearThenSet)
+      verifier->event_written(origin(), core(), index);
+    return;
+  }
+  const std::uint32_t* r = (mode & isa::kWaitRegisterBit) != 0 ? reg(value) : &value;
+  const auto threshold = static_cast<std::int32_t>(r ? *r : 0);
+  const std::uint32_t compare = mode & ~std::uint32_t{isa::kWaitRegisterBit};
+  const std::int32_t reached = compare == isa::kWaitSemGt ? threshold + 1 : threshold;
+  const bool rising = compare == isa::kWaitSemGe || compare == isa::kWaitSemGt;
+  verifier->semaphore_passed(origin(), core(), index, rising ? &reached : nullptr);
+}
+
+// --- descriptor generator
+
+void Sequencer::start_transfer(const GeneratedTransfer& transfer) {
+  if (Verifier* v = bus_->verifier()) v->generator_started(origin(), generator(transfer.slot));
+  if (defer_transfers_)
+    pending_transfers_.push_back(transfer);
+  else
+    perform(transfer);
+}
+
+void Sequencer::perform(const GeneratedTransfer& transfer) {
+  const Origin who = generator(transfer.slot);
+  Verifier* const verifier = bus_->verifier();
+  if (verifier) verifier->begin(who);
+  copy_generated(*bus_, transfer, who);
+  const std::int32_t now = bus_->sync(core()).add_semaphore(transfer.semaphore, transfer.increment);
+  if (verifier) verifier->semaphore_added(who, core(), transfer.semaphore, now);
+}
+
+bool Sequencer::perform_pending_transfer() {
+  if (pending_transfers_.empty()) return false;
+  const GeneratedTransfer transfer = pending_transfers_.front();
+  pending_transfers_.pop_front();
+  perform(transfer);
+  return true;
 }
 
 void Sequencer::notify(std::uint32_t kind, std::uint32_t sub_id, std::uint32_t hint) {
@@ -215,6 +276,11 @@ bool Sequencer::step() {
        (h.opcode != isa::kOpEventSemaphore && !consume(h.wait_mode, h.wait_index))))
     return false;
   state_.pc = pc_;
+  if (Verifier* v = bus_->verifier()) {
+    v->begin(origin());
+    note_wait(h.wait_mode, h.wait_index, h.value);
+    if (d.plan) v->operands(origin(), *d.plan, state_);
+  }
   switch (d.handler(*this, d)) {
     case Outcome::kBlocked:
       return false;

@@ -10,10 +10,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <string>
 
 #include "device/bus.h"
 #include "engine/decode.h"
+#include "engine/generated_transfer.h"
 
 namespace opennrt::emu {
 
@@ -54,6 +56,13 @@ class Sequencer {
     return {
         .kind = Origin::Kind::kEngine, .core = core(), .unit = engine(), .queue = 0, .slot = pc_};
   }
+  Origin generator(std::uint64_t slot) const {
+    return {.kind = Origin::Kind::kGenerator,
+            .core = core(),
+            .unit = engine(),
+            .queue = 0,
+            .slot = slot};
+  }
   // Takes and clears a written start_ctrl.
   bool take_arm() {
     std::uint32_t expected = 1;
@@ -69,14 +78,21 @@ class Sequencer {
   // Second half of the event modes that consume; false: somebody was faster.
   bool consume(std::uint32_t mode, std::uint32_t index);
   void undo_consume(std::uint32_t mode, std::uint32_t index);
+  void set_semaphore(std::uint32_t index, std::int32_t value);
   void update(std::uint32_t mode, std::uint32_t index, std::uint32_t value);
   // A record in the engine's status queue.
   void notify(std::uint32_t kind, std::uint32_t sub_id, std::uint32_t hint);
+  // What a wait of this engine that holds says to the verifier.
+  void note_wait(std::uint32_t mode, std::uint32_t index, std::uint32_t value);
+  // Descriptor generator: `transfer` now, or later when the order is random.
+  void start_transfer(const GeneratedTransfer& transfer);
+  bool perform_pending_transfer();
   // Stops with an error record: "<engine> at <slot>: opcode <op>: <text>".
   Outcome fail(std::uint32_t opcode, const std::string& text);
 
  private:
   bool step();
+  void perform(const GeneratedTransfer& transfer);
 
   Bus* bus_ = nullptr;
   EngineState state_;
@@ -86,6 +102,8 @@ class Sequencer {
   std::uint32_t arg_table_[2] = {};
   std::atomic<std::uint32_t> start_ctrl_{0}, start_lo_{0}, start_hi_{0};
   DecodeCache cache_;
+  bool defer_transfers_ = false;
+  std::deque<GeneratedTransfer> pending_transfers_;
 };
 
 // "PE", "ACT", ...

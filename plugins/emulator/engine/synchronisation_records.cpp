@@ -32,6 +32,7 @@ Outcome event_semaphore(Sequencer& s, const Decoded& d) {
     s.undo_consume(r.h.wait_mode, r.h.wait_index);
     return Outcome::kBlocked;
   }
+  s.note_wait(r.wait_mode, r.wait_index, r.wait_value);
   s.update(r.update_mode, r.update_index, r.update_value);
   return Outcome::kNext;
 }
@@ -57,13 +58,12 @@ bool check_range_clear(const PlanContext&, const Decoded& d, std::string* error)
 
 Outcome range_clear(Sequencer& s, const Decoded& d) {
   const auto r = d.as<isa::RangeClearRecord>();
-  SyncBank& sync = s.bus().sync(s.core());
   if (r.mode == kClearRange) {
-    for (std::uint32_t i = r.first; i <= r.last; ++i) sync.set_semaphore(i, 0);
+    for (std::uint32_t i = r.first; i <= r.last; ++i) s.set_semaphore(i, 0);
     return Outcome::kNext;
   }
   for (std::uint32_t i = 0; i < SyncBank::kCount; ++i)
-    if ((layout::CTRL_ER::mask(d.raw, i / 8) >> i % 8 & 1) != 0) sync.set_semaphore(i, 0);
+    if ((layout::CTRL_ER::mask(d.raw, i / 8) >> i % 8 & 1) != 0) s.set_semaphore(i, 0);
   return Outcome::kNext;
 }
 

@@ -17,7 +17,8 @@
 
 namespace opennrt::emu {
 
-using Actor = std::uint32_t;  // dense, 0 is the host
+using Actor = std::uint32_t;            // dense
+inline constexpr Actor kHostActor = 0;  // between executions: ordered with everything
 
 // One epoch of one actor; zero: nothing.
 class Moment {
@@ -49,7 +50,7 @@ class Clocks {
   std::uint64_t slot_of(Moment moment) const;
 
   bool is_before(Moment earlier, Actor actor) {
-    if (!earlier || earlier.actor() == actor) return true;
+    if (!earlier || earlier.actor() == actor || earlier.actor() == kHostActor) return true;
     const std::vector<std::uint32_t>& known = state(actor).known;
     return earlier.actor() < known.size() && known[earlier.actor()] >= earlier.epoch();
   }

@@ -7,8 +7,6 @@ namespace opennrt::emu {
 
 namespace {
 
-constexpr Actor kHostActor = 0;
-
 std::uint64_t sync_key(std::uint32_t core, std::uint32_t index) {
   return std::uint64_t{core} << 32 | index;
 }
@@ -74,11 +72,14 @@ Actor Verifier::actor(const Origin& who) {
     case Origin::Kind::kDma:
       return queue_actor(who.unit, who.queue);
     case Origin::Kind::kEngine:
+    case Origin::Kind::kGenerator:
       break;
   }
-  const std::uint64_t key = std::uint64_t{1} << 62 | sync_key(who.core, who.unit);
+  const bool generator = who.kind == Origin::Kind::kGenerator;
+  const std::uint64_t key = std::uint64_t{generator ? 3u : 2u} << 60 | sync_key(who.core, who.unit);
   if (const auto it = actors_.find(key); it != actors_.end()) return it->second;
-  return intern(key, "core " + std::to_string(who.core) + " " + engine_text(who.unit));
+  return intern(key, "core " + std::to_string(who.core) + " " + engine_text(who.unit) +
+                         (generator ? " descriptor generator" : ""));
 }
 
 void Verifier::begin(const Origin& who) {
@@ -124,6 +125,19 @@ void Verifier::event_passed(const Origin& who, std::uint32_t core, std::uint32_t
   std::lock_guard lock(mutex_);
   const auto it = events_.find(sync_key(core, index));
   if (it != events_.end()) clocks_.acquire(actor(who), it->second);
+}
+
+void Verifier::generator_started(const Origin& engine, const Origin& generator) {
+  std::lock_guard lock(mutex_);
+  clocks_.acquire(actor(generator), clocks_.release(actor(engine)));
+}
+
+void Verifier::core_reset(std::uint32_t core) {
+  std::lock_guard lock(mutex_);
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    semaphores_.erase(sync_key(core, i));
+    events_.erase(sync_key(core, i));
+  }
 }
 
 void Verifier::doorbell(const Origin& who, std::uint32_t engine, std::uint32_t queue) {
@@ -224,6 +238,9 @@ void Verifier::emit(const Origin& who, const std::string& text) {
 void Verifier::access(const Origin& who, std::string_view what, std::uint64_t pa,
                       const std::uint8_t* host, std::uint64_t bytes, bool write) {
   if (!options_.tracks_memory() || bytes == 0) return;
+  // Host memory changes unseen.
+  const std::uint64_t host_window = map_.geometry().host_window_base;
+  if (host_window != 0 && pa >= host_window) return;
   std::string finding;
   {
     std::lock_guard lock(mutex_);
@@ -305,7 +322,7 @@ void Verifier::freed(std::uint64_t pa, std::uint64_t) {
   allocations_.erase(pa);
 }
 
-void Verifier::expect_written(const std::uint8_t* host, std::uint64_t bytes) {
+void Verifier::never_written(const std::uint8_t* host, std::uint64_t bytes) {
   std::lock_guard lock(mutex_);
   shadow_.each(reinterpret_cast<std::uintptr_t>(host), bytes,
                [](ByteState& s, std::uintptr_t, std::uint64_t) { s = {}; });

@@ -45,6 +45,10 @@ class Verifier {
                         const std::int32_t* rising);
   void event_written(const Origin& who, std::uint32_t core, std::uint32_t index);
   void event_passed(const Origin& who, std::uint32_t core, std::uint32_t index);
+  // An engine handed a transfer to its descriptor generator.
+  void generator_started(const Origin& engine, const Origin& generator);
+  // Semaphores and events of a core start anew.
+  void core_reset(std::uint32_t core);
   // `who` released descriptors of a DMA queue; the queue takes them up.
   void doorbell(const Origin& who, std::uint32_t engine, std::uint32_t queue);
   void doorbell_taken(std::uint32_t engine, std::uint32_t queue);
@@ -56,14 +60,14 @@ class Verifier {
   void operands(const Origin& who, const ComputePlan& plan, EngineState& state);
   // The host: after everything so far, and before everything to come.
   void host_wrote(const std::uint8_t* host, std::uint64_t bytes);
+  // From now on the bytes count as not written.
+  void never_written(const std::uint8_t* host, std::uint64_t bytes);
   // A range of HBM was allocated or given back: its bytes were never written.
   void allocated(std::uint64_t pa, const std::uint8_t* host, std::uint64_t bytes);
   void freed(std::uint64_t pa, std::uint64_t bytes);
 
-  // --- coverage
-  // From now on the bytes count as not written.
-  void expect_written(const std::uint8_t* host, std::uint64_t bytes);
-  // Offset of the first byte that was not written since, or `bytes`.
+  // --- coverage: never_written() before, first_unwritten() after an execution
+  // Offset of the first byte that was not written, or `bytes`.
   std::uint64_t first_unwritten(const std::uint8_t* host, std::uint64_t bytes);
 
   // --- names for the findings
