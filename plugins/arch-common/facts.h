@@ -110,6 +110,10 @@ struct ArchFacts {
   std::uint64_t dma_misc_bytes;  // register block beside each window
   std::uint64_t csr_bytes, misc_ram_bytes;
   std::span<const NamedRange> other_ranges;  // register windows without a decoder
+  std::uint32_t max_tx_per_packet, max_rx_per_packet;
+  std::uint32_t dma_flags;  // enum nrtp_dma_flags
+  std::uint32_t form_default, form_mask;
+  std::array<std::uint8_t, NRTP_CAPS> caps;
   std::array<std::uint64_t, 2> event_const;  // addresses that read 0 and 1
   RingFacts rings;
   std::uint32_t nx_start_ctrl, nx_start_addr_lo, nx_start_addr_hi;

@@ -208,6 +208,24 @@ constexpr nrtp_arch_geometry geometry(const nrtp_hbm_channel* channels,
   return g;
 }
 
+// device_kind: suffix of the device generation in sysfs.
+constexpr nrtp_product product(const char* name, const char* silicon, std::uint32_t pci_device,
+                               std::uint32_t devices, std::uint64_t hbm_bytes, std::uint32_t family,
+                               std::uint32_t size, std::uint32_t device_kind) {
+  constexpr std::uint32_t kAmazon = 0x1D0F;
+  return {.name = name,
+          .silicon = silicon,
+          .pci_vendor = kAmazon,
+          .pci_device = pci_device,
+          .devices = devices,
+          .cores = kCores,
+          .hbm_channel_bytes = hbm_bytes,
+          .instance_family = family,
+          .instance_size = size,
+          .device_kind = device_kind,
+          .topology = devices > 1 ? 1u : 0u};
+}
+
 // --- descriptor generators: NX registers of a program switch ---
 inline constexpr std::uint32_t kPool = engine_bit(NRTP_ENGINE_POOL);
 inline constexpr std::array<NxWrite, 6> kNxSetup = {{
@@ -254,6 +272,13 @@ constexpr ArchFacts facts(const nrtp_arch_geometry* geometry_of_family,
       .csr_bytes = kCsrBytes,
       .misc_ram_bytes = kMiscRamBytes,
       .other_ranges = kOtherRanges,
+      .max_tx_per_packet = 65,
+      .max_rx_per_packet = 60,
+      .dma_flags = NRTP_DMA_STRONG_ORDER_WRITE | NRTP_DMA_CCE_REPLICATION |
+                   NRTP_DMA_TRANSPOSE_FLUSH | NRTP_DMA_PACK_4K,
+      .form_default = NRTP_FORM_2_30,
+      .form_mask = NRTP_FORM_BIT_2_27 | NRTP_FORM_BIT_2_30,
+      .caps = {},
       .event_const = {},
       .rings = {.exec = 5, .act_tables = 9, .dve_tables = 10},
       .nx_start_ctrl = 0x4,

@@ -203,10 +203,9 @@ bool has_form(std::uint32_t mask, std::uint32_t form) {
 
 }  // namespace
 
-int append_step(const ArchFacts& f, std::uint32_t form_mask, std::uint32_t which,
-                const nrtp_ib_env* env, nrtp_ibuf* out) {
+int append_step(const ArchFacts& f, std::uint32_t which, const nrtp_ib_env* env, nrtp_ibuf* out) {
   if (env == nullptr || out == nullptr || env->engine >= kEngines) return NRTP_INVALID;
-  if (!valid_core(f, env->product, env->core) || !has_form(form_mask, env->form)) {
+  if (!valid_core(f, env->product, env->core) || !has_form(f.form_mask, env->form)) {
     return NRTP_INVALID;
   }
   if (reserve_records(out, 0) != NRTP_OK) return NRTP_INVALID;

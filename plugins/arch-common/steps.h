@@ -8,8 +8,7 @@
 
 namespace opennrt::arch_common {
 
-// form_mask: forms the family has, enum nrtp_ib_form_bit.
-int append_step(const ArchFacts& f, std::uint32_t form_mask, std::uint32_t which,
-                const nrtp_ib_env* env, nrtp_ibuf* out);
+// Arguments after the facts are those of the table's member.
+int append_step(const ArchFacts& f, std::uint32_t which, const nrtp_ib_env* env, nrtp_ibuf* out);
 
 }  // namespace opennrt::arch_common

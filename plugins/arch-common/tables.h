@@ -8,7 +8,7 @@
 #include "arch-common/device.h"
 #include "arch-common/dma.h"
 #include "arch-common/steps.h"
-#include "arch-common/sync_block.h"
+#include "arch-common/sync_ids.h"
 #include "arch-common/validate.h"
 #include "arch-common/windows.h"
 
@@ -72,19 +72,14 @@ constexpr nrtp_arch_address make_address() {
   return t;
 }
 
-struct DmaLimits {
-  U32 max_tx_per_packet, max_rx_per_packet;
-  U32 flags;  // enum nrtp_dma_flags
-};
-
 template <const ArchFacts& F>
-constexpr nrtp_arch_dma make_dma(const DmaLimits& limits) {
+constexpr nrtp_arch_dma make_dma() {
   constexpr U64 kNotificInMisc = 0x1000;
   nrtp_arch_dma t{};
   t.size = sizeof t;
-  t.max_tx_per_packet = limits.max_tx_per_packet;
-  t.max_rx_per_packet = limits.max_rx_per_packet;
-  t.flags = limits.flags;
+  t.max_tx_per_packet = F.max_tx_per_packet;
+  t.max_rx_per_packet = F.max_rx_per_packet;
+  t.flags = F.dma_flags;
   t.udma_bar0 = [](Product p, U32 engine) { return udma_bar0(F, p, engine); };
   t.udma_device = [](Product p, U32 engine) { return udma_device(F, p, engine); };
   t.sdma_misc_bar0 = [](Product p, U32 engine) { return sdma_misc_bar0(F, p, engine); };
@@ -120,21 +115,20 @@ constexpr nrtp_arch_dma make_dma(const DmaLimits& limits) {
   return t;
 }
 
-// Forms: the default one and the mask of all.
-template <const ArchFacts& F, U32 kForms>
-constexpr nrtp_arch_ib make_ib(U32 form_default) {
+template <const ArchFacts& F>
+constexpr nrtp_arch_ib make_ib() {
   constexpr auto kGeneration = static_cast<isa::Generation>(F.arch_type - 2);
   constexpr U32 kBlockAlign = 0x8000;
   nrtp_arch_ib t{};
   t.size = sizeof t;
-  t.form_default = form_default;
-  t.form_mask = kForms;
+  t.form_default = F.form_default;
+  t.form_mask = F.form_mask;
   t.nx_start_ctrl = F.nx_start_ctrl;
   t.nx_start_addr_lo = F.nx_start_addr_lo;
   t.nx_start_addr_hi = F.nx_start_addr_hi;
   for (U32 engine = 0; engine < kEngines; ++engine) t.block_align[engine] = kBlockAlign;
   t.step = [](U32 which, const nrtp_ib_env* env, nrtp_ibuf* out) {
-    return append_step(F, kForms, which, env, out);
+    return append_step(F, which, env, out);
   };
   t.validate_inst = [](U32 engine, const std::uint8_t in[64], nrtp_diag* out) {
     return validate_inst(kGeneration, engine, in, out);
@@ -155,20 +149,59 @@ constexpr nrtp_arch_hal make_hal() {
   return t;
 }
 
-// Head, contexts and the groups above; the plugin adds its own.
 template <const ArchFacts& F>
-constexpr nrtp_arch_plugin make_plugin(const char* build) {
+constexpr nrtp_arch_caps make_caps() {
+  nrtp_arch_caps t{};
+  t.size = sizeof t;
+  for (std::size_t i = 0; i < F.caps.size(); ++i) t.flag[i] = F.caps[i];
+  t.tpb_mem_relbase = F.cores[0].tile;
+  return t;
+}
+
+template <const ArchFacts& F>
+struct Groups {
+  static constexpr nrtp_arch_address address = make_address<F>();
+  static constexpr nrtp_arch_dma dma = make_dma<F>();
+  static constexpr nrtp_arch_ib ib = make_ib<F>();
+  static constexpr nrtp_arch_hal hal = make_hal<F>();
+  static constexpr nrtp_arch_caps caps = make_caps<F>();
+  static constexpr nrtp_arch_sync sync = make_sync(F.nx_coretype[NRTP_ENGINE_POOL]);
+};
+
+// What a plugin adds to the groups made of its facts.
+struct OwnParts {
+  const nrtp_arch_tables* tables;
+  const nrtp_arch_fabric* fabric;
+  const nrtp_arch_timing* timing;
+  const char* const* neff_targets;  // ends with nullptr
+  std::span<const nrtp_product> products;
+};
+
+template <const ArchFacts& F>
+constexpr nrtp_arch_plugin make_plugin(const OwnParts& own) {
   nrtp_arch_plugin t{};
   t.head.size = sizeof t;
   t.head.magic = NRTP_MAGIC;
   t.head.kind = NRTP_KIND_ARCH;
   t.head.abi_major = NRTP_ARCH_ABI_MAJOR;
   t.head.abi_minor = NRTP_ARCH_ABI_MINOR;
-  t.head.build = build;
+  t.head.build = "san=" OPENNRT_BUILD_SAN ";version=" OPENNRT_VERSION;
   t.arch_type = F.arch_type;
   t.plugin_version = 1;
   t.name = F.name;
   t.geometry = F.geometry;
+  t.address = &Groups<F>::address;
+  t.dma = &Groups<F>::dma;
+  t.sync = &Groups<F>::sync;
+  t.caps = &Groups<F>::caps;
+  t.ib = &Groups<F>::ib;
+  t.hal = &Groups<F>::hal;
+  t.tables = own.tables;
+  t.fabric = own.fabric;
+  t.timing = own.timing;
+  t.neff_targets = own.neff_targets;
+  t.products = own.products.data();
+  t.n_products = static_cast<U32>(own.products.size());
   t.product_stride = sizeof(nrtp_product);
   t.attach = attach;
   t.detach = detach;

@@ -23,6 +23,7 @@ constexpr arch_common::ArchFacts make_facts() {
   auto f = split::facts(&kGeometry, kTileBlocks);
   f.name = "cayman";
   f.arch_type = 3;
+  f.caps[NRTP_CAP_POOL_ULIB_CONFIG] = 1;
   f.event_const = {0x9000000000, 0x9000000004};
   split::set_coretypes(f, 7);
   return f;

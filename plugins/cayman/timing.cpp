@@ -2,7 +2,7 @@
 //
 // Figures for the cycle model, from the public architecture documentation.
 // Never used for correctness. The SP clock is inferred; the shortest matmul is
-// the documented one of the family before.
+// the documented one of sunda.
 #include <array>
 
 #include "facts.h"
