@@ -113,7 +113,7 @@ Result<std::unique_ptr<Session>> Session::start() {
   config::Loaded loaded = load_config();
   Status logging = log::configure(config::log_settings(*loaded.config));
   for (const config::Issue& issue : loaded.issues)
-    if (log::enabled(log::Module::kConfig, issue.level))
+    if (log::enabled(log::Module::kConfig, issue.always ? log::Level::kError : issue.level))
       log::write(log::Module::kConfig, issue.level, "nrt_init", issue.text);
   if (!loaded.status) return std::move(loaded.status);
   if (!logging) return logging;

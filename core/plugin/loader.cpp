@@ -48,6 +48,17 @@ Result<const nrtp_head*> call_query(void* symbol, std::uint32_t major, const std
   return head;
 }
 
+// "trn1.2xlarge, trn1.32xlarge"
+std::string products_of(const nrtp_arch_plugin& arch) {
+  std::string out;
+  const char* row = reinterpret_cast<const char*>(arch.products);
+  for (std::uint32_t i = 0; i < arch.n_products; ++i, row += arch.product_stride) {
+    const auto* p = reinterpret_cast<const nrtp_product*>(row);
+    if (p->name != nullptr) out += (out.empty() ? "" : ", ") + std::string(p->name);
+  }
+  return out.empty() ? "none" : out;
+}
+
 bool sells(const nrtp_arch_plugin& arch, std::string_view product) {
   const char* row = reinterpret_cast<const char*>(arch.products);
   for (std::uint32_t i = 0; i < arch.n_products; ++i, row += arch.product_stride) {
@@ -190,11 +201,11 @@ Result<const nrtp_arch_plugin*> Loader::arch_of_product(std::string_view product
   for (const std::uint32_t type : types) {
     auto table = arch(type);
     if (table.is_ok() && sells(**table, product)) return *table;
-    seen += (seen.empty() ? "" : "; ") + (table.is_ok()
-                                              ? std::string((*table)->name) + " does not list it"
-                                              : std::string(table.status().message()));
+    seen += (seen.empty() ? "" : "; ") +
+            (table.is_ok() ? fmt::format("{} lists {}", (*table)->name, products_of(**table))
+                           : std::string(table.status().message()));
   }
-  return Status::invalid("no arch plugin lists the product {}: {}", product,
+  return Status::invalid("no arch plugin lists the product '{}': {}", product,
                          seen.empty() ? "none is installed" : seen);
 }
 

@@ -103,7 +103,8 @@ Status TdrvImpl::check_options(std::size_t) {
                            options_.scratchpad_page_bytes);
   }
   const std::uint32_t lnc = options_.lnc_size;
-  if (lnc == 0 || lnc > 2 || (b.arch->geometry->lnc_mask >> (lnc - 1) & 1) == 0) {
+  if (lnc == 0 || lnc > LogicalCore::kMaxCores ||
+      (b.arch->geometry->lnc_mask >> (lnc - 1) & 1) == 0) {
     return Status::invalid("arch {} has no logical cores of {} physical cores", b.arch->name, lnc);
   }
   form_ = options_.form != 0 ? options_.form : b.arch->ib->form_default;
@@ -246,7 +247,7 @@ Status TdrvImpl::start_ready_program(std::size_t index) {
 
 void TdrvImpl::stop_logical_core(std::size_t index) {
   LogicalCore& logical = *logical_[index];
-  if (logical.dead || logical.posted == nullptr) return;
+  if (logical.dead || logical.is_ready()) return;
   ExecutionImpl stop(logical);
   Status status = stop.bind_stop();
   if (status.is_ok()) status = run_to_end(stop, kStopTimeoutMs);

@@ -73,6 +73,9 @@ struct ImageInputs {
   // Cell that holds the argument table's address; needed by programs with a
   // dge-table (form 2.30).
   std::uint64_t argument_table_pa = 0;
+  // Library image of the POOL engine (form 2.30); 0 bytes = none.
+  std::uint64_t library_pa = 0;
+  std::uint32_t library_bytes = 0;
   const neff::Subgraph* subgraph = nullptr;  // nullptr: the ready program
   std::vector<QueuePlacement> queues;        // hardware queue order
   TableRing dve, act;
