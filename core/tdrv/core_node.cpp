@@ -166,8 +166,8 @@ Status CoreNode::place_library(std::uint32_t form) {
 
 void CoreNode::name_library(ImageInputs& inputs) const {
   if (!library_) return;
-  inputs.library_pa = library_->address();
-  inputs.library_bytes = kLibraryBytes;
+  inputs.ulib_pa = library_->address();
+  inputs.ulib_bytes = kLibraryBytes;
 }
 
 Status CoreNode::place_ready_program(std::uint32_t form, std::uint32_t lnc_rank,

@@ -73,12 +73,13 @@ struct ImageInputs {
   // Cell that holds the argument table's address; needed by programs with a
   // dge-table (form 2.30).
   std::uint64_t argument_table_pa = 0;
-  // Library image of the POOL engine (form 2.30); 0 bytes = none.
-  std::uint64_t library_pa = 0;
-  std::uint32_t library_bytes = 0;
   const neff::Subgraph* subgraph = nullptr;  // nullptr: the ready program
   std::vector<QueuePlacement> queues;        // hardware queue order
   TableRing dve, act;
+  // Image of the POOL library in device memory, where the form loads one; 0 bytes
+  // = the program needs none.
+  std::uint64_t ulib_pa = 0;
+  std::uint32_t ulib_bytes = 0;
   // var_id -> device address; UINT64_MAX = bound per execution or not staged.
   std::vector<std::uint64_t> variable_address;
 };

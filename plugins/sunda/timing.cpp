@@ -4,7 +4,7 @@
 // Never used for correctness. The SP clock is inferred.
 #include <array>
 
-#include "layout.h"
+#include "facts.h"
 
 namespace opennrt::sunda {
 namespace {
