@@ -59,6 +59,20 @@ std::string products_of(const nrtp_arch_plugin& arch) {
   return out.empty() ? "none" : out;
 }
 
+// The first one of several devices, which is the server people have; else the
+// first one.
+std::string usual_product(const nrtp_arch_plugin& arch) {
+  const char* row = reinterpret_cast<const char*>(arch.products);
+  std::string first;
+  for (std::uint32_t i = 0; i < arch.n_products; ++i, row += arch.product_stride) {
+    const auto* p = reinterpret_cast<const nrtp_product*>(row);
+    if (p->name == nullptr) continue;
+    if (p->devices > 1) return p->name;
+    if (first.empty()) first = p->name;
+  }
+  return first;
+}
+
 bool sells(const nrtp_arch_plugin& arch, std::string_view product) {
   const char* row = reinterpret_cast<const char*>(arch.products);
   for (std::uint32_t i = 0; i < arch.n_products; ++i, row += arch.product_stride) {
@@ -189,16 +203,29 @@ Result<const nrtp_arch_plugin*> Loader::arch(std::uint32_t arch_type) {
   return static_cast<const nrtp_arch_plugin*>(table);
 }
 
-Result<const nrtp_arch_plugin*> Loader::arch_of_product(std::string_view product) {
+std::set<std::uint32_t> Loader::arch_types() {
+  const std::lock_guard lock(mutex_);
   std::set<std::uint32_t> types;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const Candidate& c : candidates())
-      if (c.verdict == Verdict::kUsable && c.manifest.kind == Kind::kArch)
-        types.insert(c.manifest.arch_type);
+  for (const Candidate& c : candidates())
+    if (c.verdict == Verdict::kUsable && c.manifest.kind == Kind::kArch)
+      types.insert(c.manifest.arch_type);
+  return types;
+}
+
+std::string Loader::product_of_target(std::string_view target) {
+  for (const std::uint32_t type : arch_types()) {
+    auto table = arch(type);
+    if (!table.is_ok()) continue;
+    const char* const* known = (*table)->neff_targets;
+    while (*known != nullptr && target != *known) ++known;
+    if (*known != nullptr) return usual_product(**table);
   }
+  return {};
+}
+
+Result<const nrtp_arch_plugin*> Loader::arch_of_product(std::string_view product) {
   std::string seen;
-  for (const std::uint32_t type : types) {
+  for (const std::uint32_t type : arch_types()) {
     auto table = arch(type);
     if (table.is_ok() && sells(**table, product)) return *table;
     seen += (seen.empty() ? "" : "; ") +

@@ -113,7 +113,10 @@ Status TdrvImpl::check_options(std::size_t) {
                             : form_ == NRTP_FORM_2_30 ? NRTP_FORM_BIT_2_30
                                                       : 0;
   if ((b.arch->ib->form_mask & bit) == 0) {
-    return Status::invalid("arch {} has no image form {}", b.arch->name, form_);
+    return Status::invalid(
+        "exec.runtime_form (OPENNRT_EXEC_RUNTIME_FORM) is {}.{}: arch {} does not run images of "
+        "that form; use auto",
+        form_ / 100, form_ % 100, b.arch->name);
   }
   const std::uint32_t usable = std::min(b.arch->geometry->tpbs, b.product->cores);
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
