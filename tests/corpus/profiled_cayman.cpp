@@ -17,6 +17,8 @@ constexpr std::uint64_t kHbm = 0x800000000000, kHbmEnd = 0x801000000000;
 constexpr std::uint64_t kUdma = 0x801002000000;  // DMA engine 64, the first of core 4
 constexpr std::uint64_t kUdmaStride = 0x100000, kBroadcast = 0x80000;
 constexpr std::uint64_t kTile = 0x802800000000, kTileStride = 0x1000000000;
+// The state buffer of a tile lies below its registers.
+constexpr std::uint64_t kSbufBytes = 0x2000000, kSbufBelow = 0x800000000;
 constexpr std::uint64_t kTpbCsr = 0x808006000000, kTpbCsrStride = 0x180000;
 constexpr std::uint64_t kSemInc = 0x2701800;
 constexpr std::array<std::uint64_t, 5> kNx = {0x2660000, 0x2460000, 0x3060000, 0x2b60000,
@@ -25,7 +27,8 @@ constexpr std::array<std::uint64_t, 5> kRoundMode = {0, 0x210, 0x110, 0x310, 0};
 constexpr std::uint32_t kRuntimeQueue = 14;
 
 std::uint64_t local_to_device(const nrtp_product*, std::uint32_t core, std::uint64_t local) {
-  return kTile + (core - kFirstCore) * kTileStride + local;
+  const std::uint64_t tile = kTile + (core - kFirstCore) * kTileStride;
+  return local < kSbufBytes ? tile - kSbufBelow + local : tile + local;
 }
 std::uint64_t nx_device(const nrtp_product* p, std::uint32_t core, std::uint32_t engine) {
   return local_to_device(p, core, kNx[engine]);
@@ -142,16 +145,6 @@ int step(std::uint32_t which, const nrtp_ib_env* env, nrtp_ibuf* out) {
   return NRTP_OK;
 }
 
-// The generator's copies: only opcode and addresses change, and addresses of
-// memory are not compared.
-int lower_pseudo(const std::uint8_t in[64], const nrtp_ib_env*, nrtp_ibuf* out) {
-  if (in[0] != isa::kOpPseudoDmaDirect2d) return NRTP_INVALID;
-  std::memcpy(out->p + out->len, in, isa::kRecordBytes);
-  out->p[out->len] = isa::kOpDmaMemcpy;
-  out->len += isa::kRecordBytes;
-  return NRTP_OK;
-}
-
 struct Arch {
   Arch() : base(*nrtp_arch_query(NRTP_ARCH_ABI_MAJOR, NRTP_ARCH_ABI_MINOR)) {
     address = *base.address;
@@ -171,7 +164,6 @@ struct Arch {
     ib.form_mask = NRTP_FORM_BIT_2_27 | NRTP_FORM_BIT_2_30;
     ib.nx_start_ctrl = 0x4;
     ib.step = step;
-    ib.lower_pseudo = lower_pseudo;
     ib.validate_inst = nullptr;
     ib.validate_image = nullptr;
     tables = *base.tables;

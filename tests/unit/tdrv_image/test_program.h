@@ -111,11 +111,12 @@ class TestProgram {
     return sg.queues.back();
   }
 
-  Result<QueueRings> rings(const neff::QueueSet& set,
-                           const nrtp_arch_plugin& arch = sunda()) const {
+  Result<QueueRings> rings(const neff::QueueSet& set, const nrtp_arch_plugin& arch = sunda(),
+                           std::uint32_t platform = NRTP_PLATFORM_EMULATOR) const {
     return build_queue_rings(set, {.arch = &arch,
                                    .product = arch.products,
                                    .core = 0,
+                                   .platform = platform,
                                    .subgraph = &sg,
                                    .variable_address = addresses,
                                    .filler_pa = kFiller});
@@ -130,6 +131,7 @@ class TestProgram {
     in.form = form;
     in.request_pa = kRequest;
     in.subgraph = &sg;
+    in.variable_address = addresses;
     in.dve = {.present = true, .m2s_base = 0x70000000, .s2m_base = 0x70001000};
     in.queues.resize(sg.queues.size());
     const auto numbers = assign_hardware_queues(sg);
