@@ -216,10 +216,9 @@ Status TdrvImpl::create_exec_queue(std::size_t core) {
 
 Status TdrvImpl::create_scratchpad(std::size_t core) {
   CoreNode& node = *cores_[core].node;
-  node.scratchpad().configure(node.allocator(), options_.scratchpad_page_bytes);
+  node.scratchpad().configure(node.allocator());
   if (cores_[core].lnc_rank == 0) {
-    cores_[core].logical->shared_scratchpad.configure(node.allocator(),
-                                                      options_.scratchpad_page_bytes);
+    cores_[core].logical->shared_scratchpad.configure(node.allocator());
   }
   return Status::ok();
 }

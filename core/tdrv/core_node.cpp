@@ -144,7 +144,13 @@ Result<PlacedImages> CoreNode::upload(const ImageSet& images,
                                  .alignment = std::max<std::uint64_t>(ib.block_align[e], 0x8000),
                                  .usage = instruction_usage(e),
                                  .hint = program}));
-    ONRT_TRY(placed.memory[e]->copy_in(0, image.bytes.data(), image.bytes.size()));
+    if (image.relocations.empty()) {
+      ONRT_TRY(placed.memory[e]->copy_in(0, image.bytes.data(), image.bytes.size()));
+    } else {
+      std::vector<std::uint8_t> bytes = image.bytes;
+      relocate(bytes, image.relocations, placed.memory[e]->address());
+      ONRT_TRY(placed.memory[e]->copy_in(0, bytes.data(), bytes.size()));
+    }
     placed.address[e] = placed.memory[e]->address();
     placed.gate_offset[e] = image.gate_offset;
   }

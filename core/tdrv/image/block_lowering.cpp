@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "tdrv/image/block_split.h"
+#include "tdrv/image/compute_lowering.h"
 #include "tdrv/image/descriptor_bits.h"
 #include "tdrv/vring.h"
 
@@ -25,30 +26,11 @@ using image::Piece;
 
 constexpr std::uint64_t kChunksPerRing = 2;
 constexpr std::uint32_t kWordBytes = 4;  // of increments and padding packets
+constexpr std::size_t kMaxSources = 16;
 // A trigger's count is the 16-bit half of a broadcast word.
 constexpr std::size_t kMaxBlockDescriptors = 0xFFFF;
 constexpr std::uint64_t kMaxTemplateOffset = (1ull << 36) - 1;
 constexpr std::uint32_t kMaxTemplateVariable = (1u << 19) - 1;
-
-std::string_view op_name(neff::DmaOp op) {
-  switch (op) {
-    case neff::DmaOp::kCopy:
-      return "copy";
-    case neff::DmaOp::kCast:
-      return "cast";
-    case neff::DmaOp::kAdd:
-      return "add";
-    case neff::DmaOp::kMin:
-      return "min";
-    case neff::DmaOp::kMax:
-      return "max";
-    case neff::DmaOp::kFma:
-      return "fma";
-    case neff::DmaOp::kTranspose:
-      return "transpose";
-  }
-  return "?";
-}
 
 // Number of rings a broadcast trigger reaches.
 using RingParts = std::array<VirtualRing, kMaxRings>;
@@ -89,8 +71,8 @@ class BlockLowering {
     }
     if (!block_.remote_semaphores.empty() && !in_.peer_core) {
       return Status::invalid(
-          "{} signals semaphores of the other core of a logical core; the program runs on one core "
-          "only",
+          "{} signals remote semaphores, of the other core of a logical core; the program runs on "
+          "one core",
           place());
     }
     if (block_.semaphore) ONRT_TRY(check_semaphore(*block_.semaphore));
@@ -112,10 +94,7 @@ class BlockLowering {
   }
 
   Status lower_descriptor(const neff::Descriptor& desc, QueueRings& out) {
-    if (desc.op != neff::DmaOp::kCopy) {
-      return Status::invalid("{}: DMA operation {} is not supported by this release",
-                             descriptor_place(), op_name(desc.op));
-    }
+    if (desc.op != neff::DmaOp::kCopy) return lower_compute(desc, out);
     if (desc.from.size() != 1) {
       return Status::invalid("{}: a copy has one source, this one has {}", descriptor_place(),
                              desc.from.size());
@@ -131,6 +110,36 @@ class BlockLowering {
                              from.total_bytes(), to.total_bytes());
     }
     return split_rows(from, to);
+  }
+
+  Status lower_compute(const neff::Descriptor& desc, QueueRings& out) {
+    if (in_.platform == NRTP_PLATFORM_SILICON && dma_.encode_compute_op == nullptr) {
+      return Status::invalid(
+          "{}: DMA {} has no published encoding for silicon; the software device runs it "
+          "(device: emulator)",
+          descriptor_place(), image::op_name(desc.op));
+    }
+    const bool many = desc.op != neff::DmaOp::kCast && desc.op != neff::DmaOp::kTranspose;
+    if (desc.from.empty() || desc.from.size() > (many ? kMaxSources : 1)) {
+      return Status::invalid("{}: {} has 1 to {} sources, this one has {}", descriptor_place(),
+                             image::op_name(desc.op), many ? kMaxSources : 1, desc.from.size());
+    }
+    image::ComputeJob job;
+    job.descriptor = &desc;
+    for (const neff::AccessPattern& pattern : desc.from) {
+      bool caller = false;
+      ONRT_ASSIGN(const PatternWalk from, place_pattern(pattern, "source", caller));
+      out.caller_sources |= caller;
+      job.from.push_back(from);
+    }
+    bool caller = false;
+    ONRT_ASSIGN(job.to, place_pattern(desc.to, "destination", caller));
+    out.caller_destinations |= caller;
+    Status status = image::append_compute(job, dma_, kMaxBlockDescriptors,
+                                          std::span(parts_).first(set_.num_queues));
+    if (status.is_ok()) return status;
+    return std::move(status).with_context(
+        fmt::format("{}: DMA {}", descriptor_place(), image::op_name(desc.op)));
   }
 
   // Rows i*R/Q .. (i+1)*R/Q - 1 go to ring i, in two chunks.
@@ -200,7 +209,9 @@ class BlockLowering {
                                       ? in_.variable_address[var.var_id]
                                       : std::numeric_limits<std::uint64_t>::max();
     if (address != std::numeric_limits<std::uint64_t>::max()) return address;
-    if (var.type != neff::VariableType::kInput && var.type != neff::VariableType::kOutput) {
+    // A remote one without an address is a caller tensor of the other subgraph.
+    if (var.type != neff::VariableType::kInput && var.type != neff::VariableType::kOutput &&
+        var.type != neff::VariableType::kRemote) {
       return Status::invalid("{}: {} variable '{}' has no device address", descriptor_place(), side,
                              var.name);
     }
