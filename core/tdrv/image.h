@@ -2,7 +2,7 @@
 //
 // Program images: what one core's engines execute, assembled from a subgraph,
 // the arch plugin's steps and the core's region order
-//   PREAMBLE (SWITCH | GATE | RUN-PROLOGUE) | MAIN | POSTAMBLE.
+//   PREAMBLE (SWITCH | GATE | RUN-PROLOGUE) | MAIN | POSTAMBLE | FUNCTIONS.
 // Pure functions: addresses come in, bytes go out; nothing here allocates
 // device memory. The record-exact form follows device images of real runs
 // (runtimes 2.25 to 2.30).
@@ -44,15 +44,15 @@ struct QueuePlacement {
 
 // Packets that the run prologue releases from the exec ring: per side of a queue
 // set that touches caller tensors one base and one length of each ring, the
-// argument table's address, and last the event. The images carry the count, the
-// requests the packets.
-inline std::uint32_t io_switch_packets(std::span<const QueuePlacement> queues,
-                                       bool argument_table) {
+// argument table's address, one per pointer to a caller tensor, and last the event. The images
+// carry the count, the requests the packets.
+inline std::uint32_t io_switch_packets(std::span<const QueuePlacement> queues, bool argument_table,
+                                       std::uint32_t bound_pointers = 0) {
   std::uint32_t sides = 0;
   for (const QueuePlacement& queue : queues) {
     sides += (queue.caller_sources ? 1 : 0) + (queue.caller_destinations ? 1 : 0);
   }
-  return 2 * kMaxRings * sides + (argument_table ? 1 : 0) + 1;
+  return 2 * kMaxRings * sides + (argument_table ? 1 : 0) + bound_pointers + 1;
 }
 
 struct TableRing {
@@ -73,6 +73,7 @@ struct ImageInputs {
   // Cell that holds the argument table's address; needed by programs with a
   // dge-table (form 2.30).
   std::uint64_t argument_table_pa = 0;
+  std::uint32_t bound_pointers = 0;          // pointer variables whose target a caller binds
   const neff::Subgraph* subgraph = nullptr;  // nullptr: the ready program
   std::vector<QueuePlacement> queues;        // hardware queue order
   TableRing dve, act;
@@ -95,15 +96,29 @@ struct Patch {
   Section section = Section::kPreamble;
 };
 
+// A 4-byte field that holds half of the address of a slot of the image.
+struct Relocation {
+  std::uint32_t offset = 0;  // of the field
+  std::uint32_t target = 0;  // byte offset of the slot
+  bool high = false;
+};
+
 struct Image {
-  std::vector<std::uint8_t> bytes;  // whole 64-byte records, position independent
-  std::uint32_t gate_offset = 0;    // first GATE record
+  // Whole 64-byte records; position independent but for the relocations.
+  std::vector<std::uint8_t> bytes;
+  std::uint32_t gate_offset = 0;  // first GATE record
   std::uint32_t main_offset = 0, main_bytes = 0;
   std::uint32_t postamble_offset = 0;
+  std::uint32_t function_offset = 0;  // end of the image when there are no functions
   std::vector<Patch> patches;
+  std::vector<Relocation> relocations;
 };
 
 using ImageSet = std::array<Image, neff::kEngines>;
+
+// Writes the addresses that depend on where the image lies.
+void relocate(std::vector<std::uint8_t>& bytes, std::span<const Relocation> relocations,
+              std::uint64_t image_address);
 
 // Assembles the five images of one core. NRT_INVALID: the stream holds an
 // instruction this arch or this release cannot run; the message names member,

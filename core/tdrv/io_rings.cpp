@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint32_t kM2s = 0, kS2m = 1;
 constexpr std::uint64_t kSlotsPerChunk = 16;
+constexpr std::uint64_t kTableAlignment = 64;
 
 }  // namespace
 
@@ -43,7 +44,7 @@ Status IoTemplate::add_side(const CoreNode& core, std::uint32_t hardware_queue,
         dma.udma_device(bindings.product, dma.core_engine(bindings.product, core.core(), i));
     side.rings[i] = {offset, window + base, window + length};
     for (std::size_t d = 0; d < list.size(); ++d) {
-      if (!is_template(list[d].address)) continue;
+      if (!is_template(list[d])) continue;
       const std::uint32_t var = template_variable(list[d].address);
       const std::uint32_t binding = var < binding_of.size() ? binding_of[var] : UINT32_MAX;
       if (binding == UINT32_MAX) {
@@ -97,23 +98,43 @@ Status IoRingSet::build(CoreNode& core, const IoTemplate& source,
     const std::uint64_t address = bound[f.binding] + f.offset;
     std::memcpy(image.data() + f.at, &address, sizeof(address));
   }
-  ONRT_ASSIGN(rings_, owner->allocate({.bytes = image.size(),
-                                       .alignment = RingImage::kBoundary,
-                                       .usage = Usage::kDmaRingIo,
-                                       .hint = "io rings"}));
-  ONRT_TRY(rings_->copy_in(0, image.data(), image.size()));
+  // The argument table lies behind the rings.
+  const std::uint64_t table = (image.size() + kTableAlignment - 1) & ~(kTableAlignment - 1);
+  if (!source.table_.empty()) {
+    image.resize(table + source.table_.size() * sizeof(std::uint64_t));
+    for (std::size_t i = 0; i < source.table_.size(); ++i) {
+      const IoTemplate::TableEntry& entry = source.table_[i];
+      const std::uint64_t address =
+          entry.binding == UINT32_MAX ? entry.address : bound[entry.binding];
+      std::memcpy(image.data() + table + i * sizeof(address), &address, sizeof(address));
+    }
+  }
+  if (!image.empty()) {
+    ONRT_ASSIGN(rings_, owner->allocate({.bytes = image.size(),
+                                         .alignment = RingImage::kBoundary,
+                                         .usage = Usage::kDmaRingIo,
+                                         .hint = "io rings"}));
+    ONRT_TRY(rings_->copy_in(0, image.data(), image.size()));
+  }
   ONRT_ASSIGN(slot_, words.acquire());
   words_ = &words;
   const std::uint64_t length_word = core.exec().length_word_pa();
-  transfers_.reserve(source.sides_.size() * kMaxRings * 2);
+  transfers_.reserve(source.transfers());
   std::size_t word = 0;
+  const auto add_word = [&](std::uint64_t value, std::uint64_t to) {
+    slot_.words[word] = value;
+    transfers_.push_back({slot_.address + word * sizeof value, to, sizeof value});
+    ++word;
+  };
   for (const IoTemplate::Side& side : source.sides_) {
     for (const IoTemplate::Ring& ring : side.rings) {
-      slot_.words[word] = rings_->address() + ring.offset;
-      transfers_.push_back({slot_.address + word * 8, ring.base_register, 8});
+      add_word(rings_->address() + ring.offset, ring.base_register);
       transfers_.push_back({length_word, ring.length_register, 4});
-      ++word;
     }
+  }
+  if (source.has_table_) add_word(rings_ ? rings_->address() + table : 0, source.table_cell_);
+  for (const IoTemplate::Pointer& pointer : source.pointers_) {
+    add_word(bound[pointer.binding], pointer.cell);
   }
   return Status::ok();
 }

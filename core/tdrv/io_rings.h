@@ -16,14 +16,38 @@
 
 namespace opennrt::tdrv {
 
-// The template of one core: ring image, what to patch, where bases go.
+// The template of one core: ring image, what to patch, where bases go, and the
+// argument table and pointers that name the same tensors.
 class IoTemplate {
  public:
   // binding_of: var_id -> index of the bound tensor, UINT32_MAX = none.
   Status add_queue(const CoreNode& core, std::uint32_t hardware_queue, const QueueRings& rings,
                    std::span<const std::uint32_t> binding_of);
-  bool empty() const { return sides_.empty(); }
-  std::uint64_t base_words() const { return sides_.size() * kMaxRings; }
+  // A cell that receives the address of a bound tensor.
+  void add_pointer(std::uint64_t cell, std::uint32_t binding) {
+    pointers_.push_back({cell, binding});
+  }
+  // One 8-byte address per entry; `cell` receives the address of the table.
+  struct TableEntry {
+    std::uint32_t binding = UINT32_MAX;  // UINT32_MAX: `address` is fixed
+    std::uint64_t address = 0;
+  };
+  void set_argument_table(std::uint64_t cell, std::vector<TableEntry> entries) {
+    table_cell_ = cell;
+    has_table_ = true;
+    table_ = std::move(entries);
+  }
+
+  bool empty() const { return sides_.empty() && pointers_.empty() && !has_table_; }
+  std::uint32_t bound_pointers() const { return static_cast<std::uint32_t>(pointers_.size()); }
+  // Packets of one execution without the event that ends the switch.
+  std::uint64_t transfers() const {
+    return 2 * sides_.size() * kMaxRings + (has_table_ ? 1 : 0) + pointers_.size();
+  }
+  // 8-byte words the packets are read from: a base per ring, the addresses.
+  std::uint64_t words() const {
+    return sides_.size() * kMaxRings + (has_table_ ? 1 : 0) + pointers_.size();
+  }
 
  private:
   friend class IoRingSet;
@@ -39,12 +63,20 @@ class IoTemplate {
   struct Side {
     std::array<Ring, kMaxRings> rings;
   };
+  struct Pointer {
+    std::uint64_t cell = 0;
+    std::uint32_t binding = 0;
+  };
   Status add_side(const CoreNode& core, std::uint32_t hardware_queue, std::uint32_t direction,
                   const QueueRings& rings, std::span<const std::uint32_t> binding_of);
 
   RingImage image_;
   std::vector<Fixup> fixups_;
   std::vector<Side> sides_;
+  std::vector<Pointer> pointers_;
+  std::uint64_t table_cell_ = 0;
+  bool has_table_ = false;
+  std::vector<TableEntry> table_;
 };
 
 // 8-byte words in mapped host memory that the IO switch reads ring bases from.

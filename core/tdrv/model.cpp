@@ -11,6 +11,9 @@ namespace opennrt::tdrv {
 namespace {
 
 constexpr std::uint64_t kUnplaced = UINT64_MAX;
+constexpr std::uint64_t kPointerBytes = 8;
+// One request's share of the exec ring; 14 queue sets with both sides need 897.
+constexpr std::uint64_t kMaxIoTransfers = 1000;
 
 const char* type_name(neff::VariableType type) {
   constexpr const char* kNames[] = {"state-buffer", "input",   "output", "file",      "tmp-buf",
@@ -35,19 +38,23 @@ void ModelImpl::release() {
   cache_.clear();
   for (auto it = cores_.rbegin(); it != cores_.rend(); ++it) {
     if ((*it)->allocator) (*it)->allocator->release_all();
-    // Pages belong to the core: others may still be placed on them.
-    (*it)->scratchpad.clear();
-    (*it)->shared_scratchpad.clear();
+    // The regions belong to the core: others may still be placed on them.
+    (*it)->scratchpad.reset();
+    (*it)->shared_scratchpad.reset();
   }
 }
 
 Status ModelImpl::stage(std::uint32_t form) {
-  if (program_->subgraphs.size() != logical_->cores.size()) {
+  const std::size_t graphs = program_->subgraphs.size();
+  if (graphs != 1 && graphs != logical_->cores.size()) {
     return Status::invalid(
-        "model '{}' has {} subgraph(s), logical core {} consists of {} physical core(s)",
-        program_->name, program_->subgraphs.size(), logical_->index, logical_->cores.size());
+        "model '{}': insufficient number of pncs: {} subgraphs, logical core {} consists of {} "
+        "physical core(s); set NEURON_LOGICAL_NC_CONFIG={}",
+        program_->name, graphs, logical_->index, logical_->cores.size(), graphs);
   }
-  for (CoreNode* core : logical_->cores) {
+  // A program of one subgraph runs on the first core and leaves the others idle.
+  for (std::size_t rank = 0; rank < graphs; ++rank) {
+    CoreNode* const core = logical_->cores[rank];
     auto share = std::make_unique<CoreModel>();
     share->core = core;
     share->allocator = Allocator::make(
@@ -90,16 +97,37 @@ Status ModelImpl::stage(std::uint32_t form) {
 
 Status ModelImpl::place_variables(CoreModel& core, const neff::Subgraph& subgraph) {
   core.variable_address.assign(subgraph.variables.size(), kUnplaced);
-  // Scratchpad first in full: a page must not be replaced halfway.
-  for (const neff::Variable& v : subgraph.variables) {
-    if (v.type != neff::VariableType::kVirtual) continue;
-    const bool shared = v.backing == neff::BackingBuffer::kShared;
-    Scratchpad& arena = shared ? logical_->shared_scratchpad : core.core->scratchpad();
-    ONRT_TRY(arena.reserve(shared ? core.shared_scratchpad : core.scratchpad, v.backing_offset,
-                           std::max<std::uint64_t>(v.size, 1)));
-  }
+  ONRT_TRY(place_scratchpad(core, subgraph));
   for (const neff::Variable& v : subgraph.variables) {
     ONRT_TRY(place_variable(core, v, core.variable_address[v.var_id]));
+  }
+  return Status::ok();
+}
+
+// Slices of one backing overlap freely; those of different backings do not.
+Status ModelImpl::place_scratchpad(CoreModel& core, const neff::Subgraph& subgraph) {
+  constexpr std::uint64_t kBoundary = 64ull << 10;
+  std::uint64_t main = 0, local = 0, shared = 0;
+  for (const neff::Variable& v : subgraph.variables) {
+    if (v.type != neff::VariableType::kVirtual) continue;
+    if (v.backing == neff::BackingBuffer::kSharded) {
+      return Status::invalid(
+          "variable '{}': backing_buf \"sharded\" is not supported by this release; main, local "
+          "and shared are",
+          v.name);
+    }
+    std::uint64_t& bytes = v.backing == neff::BackingBuffer::kShared  ? shared
+                           : v.backing == neff::BackingBuffer::kLocal ? local
+                                                                      : main;
+    bytes = std::max(bytes, v.backing_offset + v.size);
+  }
+  core.local_scratchpad_offset = local == 0 ? 0 : (main + kBoundary - 1) / kBoundary * kBoundary;
+  const std::uint64_t own = local == 0 ? main : core.local_scratchpad_offset + local;
+  if (own != 0) {
+    ONRT_ASSIGN(core.scratchpad, core.core->scratchpad().acquire(own));
+  }
+  if (shared != 0) {
+    ONRT_ASSIGN(core.shared_scratchpad, logical_->shared_scratchpad.acquire(shared));
   }
   return Status::ok();
 }
@@ -116,9 +144,9 @@ Status ModelImpl::place_variable(CoreModel& core, const neff::Variable& v, std::
       return Status::ok();  // bound per execution, or resolved afterwards
     case neff::VariableType::kVirtual: {
       const bool shared = v.backing == neff::BackingBuffer::kShared;
-      Scratchpad& arena = shared ? logical_->shared_scratchpad : core.core->scratchpad();
-      ONRT_ASSIGN(address, arena.place(shared ? core.shared_scratchpad : core.scratchpad, v.name,
-                                       v.backing_offset, std::max<std::uint64_t>(v.size, 1)));
+      const DmemPtr& region = shared ? core.shared_scratchpad : core.scratchpad;
+      address = region->address() + v.backing_offset;
+      if (v.backing == neff::BackingBuffer::kLocal) address += core.local_scratchpad_offset;
       return Status::ok();
     }
     case neff::VariableType::kFile:
@@ -134,10 +162,80 @@ Status ModelImpl::place_variable(CoreModel& core, const neff::Variable& v, std::
       core.memory.push_back(std::move(memory));
       return Status::ok();
     }
-    default:
-      return Status::invalid("variable '{}' has type {}, which this release cannot place", v.name,
-                             type_name(v.type));
+    case neff::VariableType::kPointer: {
+      // Filled when all variables have their place, or per execution.
+      ONRT_ASSIGN(DmemPtr cell,
+                  core.allocator->allocate(
+                      {.bytes = kPointerBytes, .usage = Usage::kGeneric, .hint = v.name}));
+      address = cell->address();
+      core.memory.push_back(std::move(cell));
+      return Status::ok();
+    }
+    case neff::VariableType::kList:
+    case neff::VariableType::kDgeTable:
+      return Status::ok();  // lists of variables; the argument table is built per execution
   }
+  return Status::failure("variable '{}' has an unknown type", v.name);
+}
+
+// Pointers hold the address of their variable. Those to caller tensors are
+// written by the IO switch of each execution.
+Status ModelImpl::place_pointers(CoreModel& core, const neff::Subgraph& subgraph,
+                                 std::span<const std::uint32_t> binding_of) {
+  for (const neff::Variable& v : subgraph.variables) {
+    if (v.type != neff::VariableType::kPointer) continue;
+    const std::uint32_t target = v.referenced_var_id;
+    if (target >= core.variable_address.size()) {
+      return Status::invalid("pointer '{}' refers to variable {}, which does not exist", v.name,
+                             target);
+    }
+    const std::uint64_t cell = core.variable_address[v.var_id];
+    if (binding_of[target] != UINT32_MAX) {
+      core.io.add_pointer(cell, binding_of[target]);
+      continue;
+    }
+    const std::uint64_t address = core.variable_address[target];
+    if (address == kUnplaced) {
+      return Status::invalid("pointer '{}' refers to '{}', a variable without an address", v.name,
+                             subgraph.variables[target].name);
+    }
+    const auto memory = std::find_if(core.memory.begin(), core.memory.end(),
+                                     [&](const DmemPtr& m) { return m->address() == cell; });
+    ONRT_TRY((*memory)->copy_in(0, &address, sizeof address));
+  }
+  return Status::ok();
+}
+
+// The dge-table names variables; generated DMA finds their addresses in a table
+// whose own address the image loads from a cell.
+Status ModelImpl::place_argument_table(CoreModel& core, const neff::Subgraph& subgraph,
+                                       std::span<const std::uint32_t> binding_of) {
+  const neff::Variable* table = nullptr;
+  for (const neff::Variable& v : subgraph.variables) {
+    if (v.type != neff::VariableType::kDgeTable) continue;
+    if (table != nullptr) {
+      return Status::invalid("variables '{}' and '{}' of {} are dge-tables; one is supported",
+                             table->name, v.name, subgraph.name);
+    }
+    table = &v;
+  }
+  if (table == nullptr) return Status::ok();
+  std::vector<IoTemplate::TableEntry> entries;
+  for (const std::uint32_t id : table->list) {
+    if (id >= core.variable_address.size()) {
+      return Status::invalid("dge-table '{}' lists variable {}, which does not exist", table->name,
+                             id);
+    }
+    if (binding_of[id] == UINT32_MAX && core.variable_address[id] == kUnplaced) {
+      return Status::invalid("dge-table '{}' lists '{}', a variable without an address",
+                             table->name, subgraph.variables[id].name);
+    }
+    entries.push_back({binding_of[id], core.variable_address[id]});
+  }
+  ONRT_ASSIGN(core.argument_table,
+              core.allocator->allocate({.bytes = 64, .hint = "argument table pointer"}));
+  core.io.set_argument_table(core.argument_table->address(), std::move(entries));
+  return Status::ok();
 }
 
 Result<std::vector<std::uint32_t>> ModelImpl::bind_variables(const neff::Subgraph& subgraph) const {
@@ -170,6 +268,11 @@ Result<std::vector<std::uint32_t>> ModelImpl::bind_variables(const neff::Subgrap
   return binding;
 }
 
+// The other core of a program on two; its own on one.
+const CoreNode& ModelImpl::peer_of(const CoreModel& core) const {
+  return *(cores_.front().get() == &core ? cores_.back() : cores_.front())->core;
+}
+
 // --- queues ---------------------------------------------------------------------
 
 Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) {
@@ -185,6 +288,7 @@ Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) 
   inputs.subgraph = &subgraph;
   inputs.variable_address = core.variable_address;
   inputs.filler_pa = filler->address();
+  if (cores_.size() > 1) inputs.peer_core = peer_of(core).core();
   core.memory.push_back(std::move(filler));
 
   // Hardware queue order: images set queues up and the IO switch serves them in it.
@@ -214,13 +318,23 @@ Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) 
     Status status = placed();
     if (!status.is_ok()) return std::move(status).with_context(fmt::format("queue '{}'", set.name));
   }
+  ONRT_TRY(place_pointers(core, subgraph, binding_of));
+  ONRT_TRY(place_argument_table(core, subgraph, binding_of));
   // The images release a fixed count of packets: it must be what is staged.
-  const std::uint64_t staged = 2 * core.io.base_words() + 1;
-  if (io_switch_packets(core.queues, false) != staged) {
+  const std::uint64_t staged = core.io.transfers() + 1;
+  const std::uint32_t released =
+      io_switch_packets(core.queues, core.argument_table != nullptr, core.io.bound_pointers());
+  if (released != staged) {
     return Status::failure("subgraph {}: {} IO switch packets are staged, the images release {}",
-                           subgraph.name, staged, io_switch_packets(core.queues, false));
+                           subgraph.name, staged, released);
   }
-  core.io_words.configure(core.allocator, core.io.base_words());
+  if (staged > kMaxIoTransfers) {
+    return Status::resource(
+        "subgraph {}: an execution needs {} IO switch packets, the limit is {}: fewer pointers to "
+        "inputs and outputs",
+        subgraph.name, staged, kMaxIoTransfers);
+  }
+  core.io_words.configure(core.allocator, core.io.words());
   return Status::ok();
 }
 
@@ -274,14 +388,18 @@ Status ModelImpl::place_images(CoreModel& core, const neff::Subgraph& subgraph, 
   inputs.form = form;
   inputs.core = core.core->core();
   inputs.lnc_rank = rank;
-  inputs.lnc_size = logical_->lnc_size();
-  inputs.peer_core = logical_->cores[logical_->lnc_size() - 1 - rank]->core();
+  // Cores that run the program together; alone, a core waits for no peer.
+  inputs.lnc_size = static_cast<std::uint32_t>(cores_.size());
+  inputs.peer_core = peer_of(core).core();
   inputs.request_pa = core.core->exec().request_pa();
+  core.core->name_library(inputs);
   inputs.subgraph = &subgraph;
   inputs.queues = core.queues;
   inputs.dve = core.dve;
   inputs.act = core.act;
   inputs.variable_address = core.variable_address;
+  if (core.argument_table) inputs.argument_table_pa = core.argument_table->address();
+  inputs.bound_pointers = core.io.bound_pointers();
   ONRT_ASSIGN(const ImageSet images, assemble_images(inputs));
   ONRT_ASSIGN(core.images, core.core->upload(images, core.allocator, program_->name));
   return Status::ok();

@@ -22,7 +22,10 @@ struct CoreModel {
   // First declared, last freed: everything below lives in it.
   std::shared_ptr<Allocator> allocator;
   std::vector<DmemPtr> memory;  // variables, static rings, tables
-  Scratchpad::Pages scratchpad, shared_scratchpad;
+  // Regions that `virtual` variables are slices of; NULL = none.
+  DmemPtr scratchpad, shared_scratchpad;
+  std::uint64_t local_scratchpad_offset = 0;  // of the `local` slices in scratchpad
+  DmemPtr argument_table;                     // cell with the address of the bound argument table
   std::vector<std::uint64_t> variable_address;
   std::vector<QueuePlacement> queues;
   TableRing dve, act;
@@ -58,11 +61,17 @@ class ModelImpl final : public Model, public std::enable_shared_from_this<ModelI
 
  private:
   Status place_variables(CoreModel& core, const neff::Subgraph& subgraph);
+  Status place_scratchpad(CoreModel& core, const neff::Subgraph& subgraph);
+  Status place_pointers(CoreModel& core, const neff::Subgraph& subgraph,
+                        std::span<const std::uint32_t> binding_of);
+  Status place_argument_table(CoreModel& core, const neff::Subgraph& subgraph,
+                              std::span<const std::uint32_t> binding_of);
   Status place_variable(CoreModel& core, const neff::Variable& variable, std::uint64_t& address);
   Status place_queues(CoreModel& core, const neff::Subgraph& subgraph);
   Status place_static_rings(CoreModel& core, const QueueRings& rings, QueuePlacement& placement);
   Status place_images(CoreModel& core, const neff::Subgraph& subgraph, std::uint32_t rank,
                       std::uint32_t form);
+  const CoreNode& peer_of(const CoreModel& core) const;
   Result<std::vector<std::uint32_t>> bind_variables(const neff::Subgraph& subgraph) const;
 
   std::shared_ptr<const neff::Program> program_;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scratchpad arena: pages of HBM that the models of one core share, since only
-// one of them runs at a time. A model keeps the pages it was placed on alive.
+// Scratchpad arena: one region of HBM that the models of one core share, since
+// only one of them runs at a time. Its contents have no lifetime across
+// executions. A model keeps the region it was placed on alive: a larger model
+// gets a larger region, and the old one goes with the last model on it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "tdrv/dmem.h"
 
@@ -15,33 +16,21 @@ namespace opennrt::tdrv {
 
 class Scratchpad {
  public:
-  static constexpr std::uint32_t kMaxPages = 1024;
-  static constexpr std::uint64_t kPageUnit = 4ull << 20;  // pages are allocated in this unit
+  static constexpr std::uint64_t kUnit = 4ull << 20;  // the region is a multiple of it
 
-  void configure(std::shared_ptr<Allocator> allocator, std::uint64_t page_bytes) {
-    allocator_ = std::move(allocator);
-    page_bytes_ = page_bytes;
-  }
+  void configure(std::shared_ptr<Allocator> allocator) { allocator_ = std::move(allocator); }
   void release() {
-    pages_.clear();
+    region_.reset();
     allocator_.reset();
   }
 
-  // What one model holds: index = page number, NULL = a page it does not use.
-  using Pages = std::vector<DmemPtr>;
-  // Device address of [offset, offset + bytes). The range lies in one page:
-  // NRT_RESOURCE otherwise, naming the variable and the remedy.
-  Result<std::uint64_t> place(Pages& held, std::string_view variable, std::uint64_t offset,
-                              std::uint64_t bytes);
-  // Makes pages large enough for every range a model will place, so that a page
-  // is not replaced while the model is being placed.
-  Status reserve(Pages& held, std::uint64_t offset, std::uint64_t bytes);
+  // A region of at least `bytes`, shared with the other models of the core.
+  Result<DmemPtr> acquire(std::uint64_t bytes);
 
  private:
-  std::mutex mutex_;  // guards pages_
+  std::mutex mutex_;  // guards region_
   std::shared_ptr<Allocator> allocator_;
-  std::uint64_t page_bytes_ = 512ull << 20;
-  std::vector<std::weak_ptr<Dmem>> pages_;
+  std::weak_ptr<Dmem> region_;
 };
 
 }  // namespace opennrt::tdrv

@@ -97,7 +97,7 @@ bool TdrvImpl::is_current(const Model& model) const {
   const auto& staged = static_cast<const ModelImpl&>(model);
   // Nothing runs any more on a core that lost an execution.
   return !staged.released() && !staged.logical().dead.load(std::memory_order_relaxed) &&
-         staged.logical().posted.load(std::memory_order_relaxed) == &staged;
+         staged.logical().holds(&staged);
 }
 
 bool TdrvImpl::is_lost(std::uint32_t logical_core) const {

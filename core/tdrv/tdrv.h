@@ -47,6 +47,7 @@ struct BringUpOptions {
   bool reset_cores = true;
   std::uint32_t queue_depth = 8;  // executions of one logical core in flight, 1..63
   std::uint32_t self_test_timeout_ms = 10'000;
+  // Checked only: the scratchpad is one contiguous region, which has no pages.
   std::uint64_t scratchpad_page_bytes = 512ull << 20;
   bool report_numerical_errors = false;  // a NaN record fails the execution with 1003
 };

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,11 +31,18 @@ static_assert(sizeof(DmaDescriptor) == 16);
 // copies them into a wrapping ring replaces bits 25:24.
 inline constexpr std::uint32_t kLinearRingId = 1;
 
+// A TX descriptor with this bit in len_ctrl carries parameters of an operation
+// where others have an address.
+inline constexpr std::uint32_t kMetaDescriptor = 1u << 23;
+
 inline constexpr std::uint64_t kTemplateFlag = 1ull << 61;
 inline constexpr std::uint64_t template_address(std::uint32_t var_id, std::uint64_t offset) {
   return kTemplateFlag | (static_cast<std::uint64_t>(var_id) << 36) | offset;
 }
 inline constexpr bool is_template(std::uint64_t address) { return (address & kTemplateFlag) != 0; }
+inline constexpr bool is_template(const DmaDescriptor& d) {
+  return (d.len_ctrl & kMetaDescriptor) == 0 && is_template(d.address);
+}
 inline constexpr std::uint32_t template_variable(std::uint64_t address) {
   return static_cast<std::uint32_t>((address >> 36) & 0x7FFFF);
 }
@@ -62,6 +70,8 @@ struct RingInputs {
   // var_id -> device address; UINT64_MAX = caller tensor, becomes a template.
   std::span<const std::uint64_t> variable_address;
   std::uint64_t filler_pa = 0;  // 4-byte word of the model for padding packets
+  // Core that remote semaphores of blocks belong to.
+  std::optional<std::uint32_t> peer_core;
 };
 
 Result<QueueRings> build_queue_rings(const neff::QueueSet& set, const RingInputs& inputs);

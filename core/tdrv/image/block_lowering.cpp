@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "tdrv/image/block_split.h"
+#include "tdrv/image/compute_lowering.h"
 #include "tdrv/image/descriptor_bits.h"
 #include "tdrv/vring.h"
 
@@ -25,30 +26,11 @@ using image::Piece;
 
 constexpr std::uint64_t kChunksPerRing = 2;
 constexpr std::uint32_t kWordBytes = 4;  // of increments and padding packets
+constexpr std::size_t kMaxSources = 16;
 // A trigger's count is the 16-bit half of a broadcast word.
 constexpr std::size_t kMaxBlockDescriptors = 0xFFFF;
 constexpr std::uint64_t kMaxTemplateOffset = (1ull << 36) - 1;
 constexpr std::uint32_t kMaxTemplateVariable = (1u << 19) - 1;
-
-std::string_view op_name(neff::DmaOp op) {
-  switch (op) {
-    case neff::DmaOp::kCopy:
-      return "copy";
-    case neff::DmaOp::kCast:
-      return "cast";
-    case neff::DmaOp::kAdd:
-      return "add";
-    case neff::DmaOp::kMin:
-      return "min";
-    case neff::DmaOp::kMax:
-      return "max";
-    case neff::DmaOp::kFma:
-      return "fma";
-    case neff::DmaOp::kTranspose:
-      return "transpose";
-  }
-  return "?";
-}
 
 // Number of rings a broadcast trigger reaches.
 using RingParts = std::array<VirtualRing, kMaxRings>;
@@ -83,24 +65,36 @@ class BlockLowering {
   std::string descriptor_place() const { return fmt::format("{}, descriptor {}", place(), index_); }
 
   Status check_completion() const {
-    if (!block_.remote_semaphores.empty() || block_.event) {
-      return Status::invalid(
-          "{} completes by {}; this release knows semaphores of the own core "
-          "only",
-          place(), block_.event ? "an event" : "remote semaphores");
+    if (block_.event) {
+      return Status::invalid("{} completes by an event; this release knows semaphores only",
+                             place());
     }
-    if (block_.semaphore && *block_.semaphore >= in_.arch->geometry->semaphores) {
-      return Status::invalid("{} signals semaphore {}; the core has {}", place(), *block_.semaphore,
-                             in_.arch->geometry->semaphores);
+    if (!block_.remote_semaphores.empty() && !in_.peer_core) {
+      return Status::invalid(
+          "{} signals remote semaphores, of the other core of a logical core; the program runs on "
+          "one core",
+          place());
+    }
+    if (block_.semaphore) ONRT_TRY(check_semaphore(*block_.semaphore));
+    for (const std::uint32_t semaphore : block_.remote_semaphores) {
+      ONRT_TRY(check_semaphore(semaphore));
     }
     return Status::ok();
   }
 
+  Status check_semaphore(std::uint32_t semaphore) const {
+    if (semaphore < in_.arch->geometry->semaphores) return Status::ok();
+    return Status::invalid("{} signals semaphore {}; the core has {}", place(), semaphore,
+                           in_.arch->geometry->semaphores);
+  }
+
+  // Increments that end each ring's part: the own semaphore first.
+  std::uint32_t signals() const {
+    return (block_.semaphore ? 1 : 0) + static_cast<std::uint32_t>(block_.remote_semaphores.size());
+  }
+
   Status lower_descriptor(const neff::Descriptor& desc, QueueRings& out) {
-    if (desc.op != neff::DmaOp::kCopy) {
-      return Status::invalid("{}: DMA operation {} is not supported by this release",
-                             descriptor_place(), op_name(desc.op));
-    }
+    if (desc.op != neff::DmaOp::kCopy) return lower_compute(desc, out);
     if (desc.from.size() != 1) {
       return Status::invalid("{}: a copy has one source, this one has {}", descriptor_place(),
                              desc.from.size());
@@ -116,6 +110,36 @@ class BlockLowering {
                              from.total_bytes(), to.total_bytes());
     }
     return split_rows(from, to);
+  }
+
+  Status lower_compute(const neff::Descriptor& desc, QueueRings& out) {
+    if (in_.platform == NRTP_PLATFORM_SILICON && dma_.encode_compute_op == nullptr) {
+      return Status::invalid(
+          "{}: DMA {} has no published encoding for silicon; the software device runs it "
+          "(device: emulator)",
+          descriptor_place(), image::op_name(desc.op));
+    }
+    const bool many = desc.op != neff::DmaOp::kCast && desc.op != neff::DmaOp::kTranspose;
+    if (desc.from.empty() || desc.from.size() > (many ? kMaxSources : 1)) {
+      return Status::invalid("{}: {} has 1 to {} sources, this one has {}", descriptor_place(),
+                             image::op_name(desc.op), many ? kMaxSources : 1, desc.from.size());
+    }
+    image::ComputeJob job;
+    job.descriptor = &desc;
+    for (const neff::AccessPattern& pattern : desc.from) {
+      bool caller = false;
+      ONRT_ASSIGN(const PatternWalk from, place_pattern(pattern, "source", caller));
+      out.caller_sources |= caller;
+      job.from.push_back(from);
+    }
+    bool caller = false;
+    ONRT_ASSIGN(job.to, place_pattern(desc.to, "destination", caller));
+    out.caller_destinations |= caller;
+    Status status = image::append_compute(job, dma_, kMaxBlockDescriptors,
+                                          std::span(parts_).first(set_.num_queues));
+    if (status.is_ok()) return status;
+    return std::move(status).with_context(
+        fmt::format("{}: DMA {}", descriptor_place(), image::op_name(desc.op)));
   }
 
   // Rows i*R/Q .. (i+1)*R/Q - 1 go to ring i, in two chunks.
@@ -185,7 +209,9 @@ class BlockLowering {
                                       ? in_.variable_address[var.var_id]
                                       : std::numeric_limits<std::uint64_t>::max();
     if (address != std::numeric_limits<std::uint64_t>::max()) return address;
-    if (var.type != neff::VariableType::kInput && var.type != neff::VariableType::kOutput) {
+    // A remote one without an address is a caller tensor of the other subgraph.
+    if (var.type != neff::VariableType::kInput && var.type != neff::VariableType::kOutput &&
+        var.type != neff::VariableType::kRemote) {
       return Status::invalid("{}: {} variable '{}' has no device address", descriptor_place(), side,
                              var.name);
     }
@@ -202,10 +228,9 @@ class BlockLowering {
 
   // Padding, increment, ordering; then the parts join the rings.
   Status finish_parts(QueueRings& out) {
-    const bool signals = block_.semaphore.has_value();
     std::array<std::uint64_t, kMaxRings> tx{}, rx{};
     for (std::uint32_t i = 0; i < kMaxRings; ++i) {
-      const std::uint64_t increment = signals && i < set_.num_queues ? 1 : 0;
+      const std::uint64_t increment = i < set_.num_queues ? signals() : 0;
       tx[i] = parts_[i].tx.size() + increment;
       rx[i] = parts_[i].rx.size() + increment;
     }
@@ -230,7 +255,7 @@ class BlockLowering {
     for (std::uint32_t i = 0; i < kMaxRings; ++i) {
       VirtualRing& part = parts_[i];
       append_padding(part, most_tx - tx[i], most_rx - rx[i]);
-      finish_ring(part, signals && i < set_.num_queues, out.rings[i]);
+      finish_ring(part, i < set_.num_queues, out.rings[i]);
       if (out.rings[i].tx.size() > kMaxRingDescriptors ||
           out.rings[i].rx.size() > kMaxRingDescriptors) {
         return Status::resource("queue set '{}' in {} needs more than {} descriptors on a ring",
@@ -265,17 +290,23 @@ class BlockLowering {
   void finish_ring(VirtualRing& part, bool signals, VirtualRing& ring) {
     const bool strong_order = (dma_.flags & NRTP_DMA_STRONG_ORDER_WRITE) != 0;
     if (!strong_order && !part.tx.empty()) part.tx.back().len_ctrl |= image::kDataBarrier;
+    if (signals && block_.semaphore) append_increment(part, in_.core, *block_.semaphore);
     if (signals) {
-      append_copy(
-          part, dma_.event_const_addr[1],
-          in_.arch->address->sem_addr(in_.product, in_.core, *block_.semaphore, NRTP_SEM_INC),
-          kWordBytes);
+      for (const std::uint32_t semaphore : block_.remote_semaphores) {
+        append_increment(part, *in_.peer_core, semaphore);
+      }
     }
     if (strong_order) {
       for (DmaDescriptor& d : part.rx) d.len_ctrl |= image::kStrongOrder;
     }
     ring.tx.insert(ring.tx.end(), part.tx.begin(), part.tx.end());
     ring.rx.insert(ring.rx.end(), part.rx.begin(), part.rx.end());
+  }
+
+  void append_increment(VirtualRing& part, std::uint32_t core, std::uint32_t semaphore) const {
+    append_copy(part, dma_.event_const_addr[1],
+                in_.arch->address->sem_addr(in_.product, core, semaphore, NRTP_SEM_INC),
+                kWordBytes);
   }
 
   const neff::QueueSet& set_;

@@ -12,6 +12,7 @@ namespace opennrt::tdrv::image {
 
 inline constexpr std::uint64_t kMaxDescriptorBytes = 65536;  // encoded as 0
 inline constexpr std::uint32_t kLengthMask = 0xFFFF;
+inline constexpr std::uint32_t kMeta = kMetaDescriptor;
 inline constexpr std::uint32_t kRingIdShift = 24;
 inline constexpr std::uint32_t kFirst = 1u << 26;
 inline constexpr std::uint32_t kLast = 1u << 27;

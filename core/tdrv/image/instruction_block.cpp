@@ -2,6 +2,7 @@
 //
 // assemble_images: region order of the five images of one core.
 #include <algorithm>
+#include <cstring>
 
 #include "tdrv/image.h"
 #include "tdrv/image/image_form.h"
@@ -82,7 +83,7 @@ Result<CorePlan> make_plan(const ImageInputs& in) {
     return Status::failure("{} has a dge-table but no argument table cell was placed",
                            in.subgraph->name);
   }
-  plan.io_count = io_switch_packets(in.queues, plan.has_argument_table);
+  plan.io_count = io_switch_packets(in.queues, plan.has_argument_table, in.bound_pointers);
   if (in.arch->dma->runtime_ring(in.product, in.core, NRTP_RING_EXEC, &plan.exec) != NRTP_OK) {
     return Status::failure("arch {} names no exec ring for core {}", in.arch->name, in.core);
   }
@@ -111,14 +112,21 @@ Status assemble(const CorePlan& plan, std::uint32_t engine, image::TriggerLedger
   ONRT_TRY(regions.append_preamble(out.patches));
   out.gate_offset = regions.gate_offset();
   out.main_offset = size_of(out.bytes);
+  image::StreamLoweringPtr lowering;
   if (in.subgraph == nullptr) {
     image::RecordBuilder(out.bytes).order(kCompilerOrdering);
   } else {
-    ONRT_TRY(image::append_main(plan, regions.env(), ledger, out.bytes, out.patches));
+    lowering = image::make_lowering(plan, regions.env(), ledger, out);
+    ONRT_TRY(image::append_main(*lowering));
   }
   out.main_bytes = size_of(out.bytes) - out.main_offset;
   out.postamble_offset = size_of(out.bytes);
   ONRT_TRY(regions.append_postamble(out.patches));
+  out.function_offset = size_of(out.bytes);
+  if (lowering) {
+    ONRT_TRY(image::append_functions(
+        *lowering, out.postamble_offset / static_cast<std::uint32_t>(isa::kRecordBytes)));
+  }
 
   const nrtp_arch_ib& ib = *in.arch->ib;
   if (ib.validate_image == nullptr) return Status::ok();
@@ -134,6 +142,15 @@ Status assemble(const CorePlan& plan, std::uint32_t engine, image::TriggerLedger
 }
 
 }  // namespace
+
+void relocate(std::vector<std::uint8_t>& bytes, std::span<const Relocation> relocations,
+              std::uint64_t image_address) {
+  for (const Relocation& r : relocations) {
+    const std::uint64_t address = image_address + r.target;
+    const auto half = static_cast<std::uint32_t>(r.high ? address >> 32 : address);
+    std::memcpy(bytes.data() + r.offset, &half, sizeof half);
+  }
+}
 
 Result<ImageSet> assemble_images(const ImageInputs& inputs) {
   ONRT_ASSIGN(const CorePlan plan, make_plan(inputs));

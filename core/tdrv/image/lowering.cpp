@@ -8,6 +8,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "tdrv/image/pseudo_records.h"
+#include "tdrv/image/variable_records.h"
+
 namespace opennrt::tdrv::image {
 
 namespace {
@@ -60,33 +63,55 @@ std::string_view pseudo_name(std::uint8_t opcode) {
   return name.empty() ? "unknown pseudo-instruction" : name;
 }
 
+// A function of the stream: record `begin` starts it, its body ends before `end`.
+struct Function {
+  std::string_view name;
+  std::size_t begin = 0, end = 0;
+  std::uint8_t return_lo = 0, return_hi = 0;
+};
+
+}  // namespace
+
 // The lowering of one stream.
 class StreamLowering {
  public:
-  StreamLowering(const CorePlan& plan, const nrtp_ib_env& env, TriggerLedger& ledger,
-                 std::vector<std::uint8_t>& bytes, std::vector<Patch>& patches)
+  StreamLowering(const CorePlan& plan, const nrtp_ib_env& env, TriggerLedger& ledger, Image& image)
       : in_(*plan.inputs),
         arch_(*plan.inputs->arch),
         env_(env),
         ledger_(ledger),
-        out_(bytes),
-        patches_(patches),
+        out_(image.bytes),
+        image_(image),
+        patches_(image.patches),
         at_(*plan.inputs),
         stream_(plan.inputs->subgraph->streams[env.engine]) {}
 
-  Status run() {
+  Status append_main() {
     if (stream_.size() % kRecordBytes != 0) {
       return Status::invalid("{}: {} bytes are no whole number of {}-byte instructions", member(),
                              stream_.size(), kRecordBytes);
     }
-    const std::size_t n = stream_.size() / kRecordBytes;
-    slot_of_.reserve(n + 1);
-    for (index_ = 0; index_ < n; ++index_) {
-      slot_of_.push_back(out_.slot());
-      std::memcpy(record_.data(), stream_.data() + index_ * kRecordBytes, kRecordBytes);
-      ONRT_TRY(lower_record());
+    records_ = stream_.size() / kRecordBytes;
+    slot_of_.resize(records_);
+    main_end_ = records_;
+    ONRT_TRY(find_functions());
+    ONRT_TRY(lower_range(0, main_end_));
+    main_end_slot_ = out_.slot();
+    return Status::ok();
+  }
+
+  Status append_functions(std::uint32_t postamble_slot) {
+    section_ = Section::kFunction;
+    for (const Function& function : functions_) {
+      function_ = &function;
+      slot_of_[function.begin] = out_.slot();
+      // FUNCTION_BEGIN leaves no record.
+      patches_.push_back({out_.offset(), 1, PatchType::kDelete, section_});
+      ONRT_TRY(lower_range(function.begin + 1, function.end));
     }
-    slot_of_.push_back(out_.slot());
+    function_ = nullptr;
+    for (const std::uint32_t slot : exits_) out_.set_target(slot, postamble_slot);
+    resolve_calls();
     return retarget_branches();
   }
 
@@ -101,6 +126,78 @@ class StreamLowering {
   // "sg00/PE.bin record 12"
   std::string place(std::size_t index) const {
     return fmt::format("{} record {}", member(), index);
+  }
+
+  // The functions behind MAIN, by FUNCTION_BEGIN. Every body must end in a
+  // record that does not fall through.
+  Status find_functions() {
+    for (std::size_t i = 0; i < records_; ++i) {
+      if (std::to_integer<std::uint8_t>(stream_[i * kRecordBytes]) != kOpPseudoFunctionBegin) {
+        continue;
+      }
+      const auto begin = isa::load_record<FunctionBeginRecord>(stream_.data() + i * kRecordBytes);
+      // The name stays where the stream is.
+      const char* name = reinterpret_cast<const char*>(stream_.data() + i * kRecordBytes) +
+                         offsetof(FunctionBeginRecord, name);
+      const std::size_t length = ::strnlen(name, sizeof begin.name);
+      if (length == 0 || length == sizeof begin.name) {
+        return Status::invalid("{}: a function name has 1 to {} characters", place(i),
+                               sizeof begin.name - 1);
+      }
+      Function function{.name = {name, length},
+                        .begin = i,
+                        .end = records_,
+                        .return_lo = begin.return_lo,
+                        .return_hi = begin.return_hi};
+      if (find_function(function.name) != nullptr) {
+        return Status::invalid("{}: function '{}' is defined twice", place(i), function.name);
+      }
+      if (begin.return_lo >= kRegisters || begin.return_hi >= kRegisters) {
+        return Status::invalid(
+            "{}: function '{}' returns through registers {} and {}; there are {}", place(i),
+            function.name, begin.return_lo, begin.return_hi, int{kRegisters});
+      }
+      if (begin.reset_semaphores != 0) {
+        return Status::invalid(
+            "{}: function '{}' resets semaphores on return ({}), which is not supported by this "
+            "release",
+            place(i), function.name, begin.reset_semaphores);
+      }
+      if (functions_.empty()) {
+        main_end_ = i;
+      } else {
+        functions_.back().end = i;
+      }
+      functions_.push_back(function);
+    }
+    for (const Function& function : functions_) ONRT_TRY(check_end(function));
+    return Status::ok();
+  }
+
+  Status check_end(const Function& function) const {
+    const std::size_t last = function.end - 1;
+    const std::byte* record = stream_.data() + last * kRecordBytes;
+    const auto op = std::to_integer<std::uint8_t>(record[0]);
+    const bool jumps = op == isa::kOpCompareBranch &&
+                       isa::load_record<isa::CompareBranchRecord>(record).op == isa::kBranchAlways;
+    if (op == kOpPseudoFunctionReturn || op == kOpPseudoInst || jumps) return Status::ok();
+    return Status::invalid("{}: function '{}' does not end in a return, an exit or a branch",
+                           place(last), function.name);
+  }
+
+  const Function* find_function(std::string_view name) const {
+    const auto found = std::find_if(functions_.begin(), functions_.end(),
+                                    [&](const Function& f) { return f.name == name; });
+    return found == functions_.end() ? nullptr : &*found;
+  }
+
+  Status lower_range(std::size_t first, std::size_t last) {
+    for (index_ = first; index_ < last; ++index_) {
+      slot_of_[index_] = out_.slot();
+      std::memcpy(record_.data(), stream_.data() + index_ * kRecordBytes, kRecordBytes);
+      ONRT_TRY(lower_record());
+    }
+    return Status::ok();
   }
 
   Status lower_record() {
@@ -129,20 +226,183 @@ class StreamLowering {
         case isa::kOpPseudoDmaTrigger:
           ONRT_TRY(lower_dma_trigger());
           break;
+        case isa::kOpPseudoCoreBarrier:
+          ONRT_TRY(lower_core_barrier());
+          break;
         case isa::kOpPseudoBranchLabel:
           break;  // nothing is left of a label
         default:
-          return Status::invalid("{}: {} ({:#04x}) is not supported by this release", place(index_),
-                                 pseudo_name(opcode()), opcode());
+          ONRT_TRY(lower_other());
       }
     }
     const std::uint32_t slots = (out_.offset() - start) / static_cast<std::uint32_t>(kRecordBytes);
     if (slots == 0) {
-      patches_.push_back({start, 1, PatchType::kDelete, Section::kMain});
+      patches_.push_back({start, 1, PatchType::kDelete, section_});
     } else if (slots > 1) {
-      patches_.push_back({start, slots - 1, PatchType::kInsert, Section::kMain});
+      patches_.push_back({start, slots - 1, PatchType::kInsert, section_});
+    }
+    if (skip_next_) {
+      // An extension went into the record before it.
+      skip_next_ = false;
+      slot_of_[++index_] = out_.slot();
+      patches_.push_back({out_.offset(), 1, PatchType::kDelete, section_});
     }
     return Status::ok();
+  }
+
+  Status lower_other() {
+    Status status = Status::ok();
+    switch (opcode()) {
+      case isa::kOpPseudoDmaDirect2d:
+        status = lower_generated_dma();
+        break;
+      case kOpPseudoTensorLoad:
+      case kOpPseudoTensorStore:
+        status = lower_variable_mem(in_, isa::load_record<VariableMemRecord>(record_.data()), out_);
+        break;
+      case kOpPseudoDmaRearm:
+        status = lower_rearm();
+        break;
+      case kOpPseudoFunctionCall:
+        status = lower_call();
+        break;
+      case kOpPseudoFunctionReturn:
+        status = lower_return();
+        break;
+      case kOpPseudoPrefetchHint:
+        keep_events();  // nothing is left of a hint but its events
+        break;
+      case kOpPseudoInst:
+        status = lower_exit();
+        break;
+      case kOpPseudoExtension:
+        status = Status::invalid("follows no record that it extends");
+        break;
+      default:
+        status = Status::invalid("is not supported by this release");
+        break;
+    }
+    if (status.is_ok()) return status;
+    return std::move(status).with_context(
+        fmt::format("{}: {} ({:#04x})", place(index_), pseudo_name(opcode()), opcode()));
+  }
+
+  Status lower_generated_dma() {
+    const auto record = isa::load_record<Direct2dRecord>(record_.data());
+    const std::size_t limit = function_ != nullptr ? function_->end : main_end_;
+    const std::size_t next = index_ + 1;
+    if (next < limit &&
+        std::to_integer<std::uint8_t>(stream_[next * kRecordBytes]) == kOpPseudoExtension) {
+      const auto extension =
+          isa::load_record<ExtensionRecord>(stream_.data() + next * kRecordBytes);
+      if (extension.h.wait_mode != isa::kWaitNone || extension.h.update_mode != isa::kUpdateNone) {
+        return Status::invalid("the PSEUDO_EXTENSION behind it has a wait or an update");
+      }
+      skip_next_ = true;
+      return lower_direct2d(in_, env_.engine, record, &extension, out_);
+    }
+    return lower_direct2d(in_, env_.engine, record, nullptr, out_);
+  }
+
+  // A NOP for the waits and updates of a record of which nothing else is left.
+  void keep_events() {
+    const auto header = isa::load_record<isa::ControlRecord>(record_.data()).h;
+    if (header.wait_mode == isa::kWaitNone && header.update_mode == isa::kUpdateNone) return;
+    out_.append(isa::zero_record<isa::ControlRecord>(isa::kOpNop));
+    out_.take_events(out_.slot() - 1, header);
+  }
+
+  // The set's rings run again from their first block: a queue reset, as between
+  // two runs.
+  Status lower_rearm() {
+    const auto record = isa::load_record<QueueNameRecord>(record_.data());
+    const std::string_view name(record.queue, ::strnlen(record.queue, sizeof record.queue));
+    const auto queue = std::find_if(in_.queues.begin(), in_.queues.end(),
+                                    [&](const QueuePlacement& q) { return q.set->name == name; });
+    if (queue == in_.queues.end()) {
+      return Status::invalid("names queue set '{}', which {} does not define", name,
+                             in_.subgraph->name);
+    }
+    if (queue->set->type == neff::QueueType::kDynamic) {
+      return Status::invalid("queue set '{}' is dynamic; it has no blocks to run again", name);
+    }
+    if (function_ != nullptr) return Status::invalid("is not supported inside a function");
+    const auto refusal =
+        ledger_.rearm(static_cast<std::size_t>(queue - in_.queues.begin()), env_.engine);
+    if (refusal) return Status::invalid("of queue set '{}' {}", name, *refusal);
+    triggers_.push_back(index_);
+    keep_wait(record.h);
+    append_queue_reset(out_, at_, *queue);
+    keep_update(record.h);
+    return Status::ok();
+  }
+
+  // One record becomes several: its wait comes first, its update last.
+  void keep_wait(isa::Header header) {
+    if (header.wait_mode == isa::kWaitNone) return;
+    header.update_mode = header.update_index = 0;
+    out_.append(isa::zero_record<isa::ControlRecord>(isa::kOpNop));
+    out_.take_events(out_.slot() - 1, header);
+  }
+  void keep_update(isa::Header header) {
+    if (header.update_mode == isa::kUpdateNone) return;
+    // The value belongs to the wait unless the update needs an operand.
+    if (header.wait_mode != isa::kWaitNone) header.value = 0;
+    header.wait_mode = header.wait_index = 0;
+    out_.append(isa::zero_record<isa::ControlRecord>(isa::kOpNop));
+    out_.take_events(out_.slot() - 1, header);
+  }
+
+  // Return address to the callee's registers, then the branch.
+  Status lower_call() {
+    const auto call = isa::load_record<FunctionCallRecord>(record_.data());
+    const std::string_view name(call.name, ::strnlen(call.name, sizeof call.name));
+    const Function* callee = find_function(name);
+    if (callee == nullptr) {
+      return Status::invalid("names function '{}', which the stream does not define", name);
+    }
+    if (call.args_table_var != 0) {
+      const auto& variables = in_.subgraph->variables;
+      if (call.args_table_var >= variables.size() ||
+          variables[call.args_table_var].type != neff::VariableType::kDgeTable) {
+        return Status::invalid("argument table variable {} is no dge-table of {}",
+                               call.args_table_var, in_.subgraph->name);
+      }
+    }
+    calls_.push_back({out_.slot(), static_cast<std::size_t>(callee - functions_.data())});
+    out_.append(move_record(callee->return_lo, 0));
+    out_.append(move_record(callee->return_hi, 0));
+    out_.take_events(out_.branch_always(), call.h);
+    return Status::ok();
+  }
+
+  Status lower_return() {
+    if (function_ == nullptr) return Status::invalid("stands outside a function");
+    out_.branch_register(function_->return_lo, function_->return_hi);
+    out_.take_events(out_.slot() - 1, isa::load_record<isa::ControlRecord>(record_.data()).h);
+    return Status::ok();
+  }
+
+  Status lower_exit() {
+    const auto record = isa::load_record<PseudoInstRecord>(record_.data());
+    if (record.code != kPseudoInstExit) {
+      return Status::invalid("code {} is not supported by this release; {} (exit) is", record.code,
+                             int{kPseudoInstExit});
+    }
+    exits_.push_back(out_.branch_always());
+    out_.take_events(exits_.back(), record.h);
+    return Status::ok();
+  }
+
+  void resolve_calls() {
+    constexpr auto kData = static_cast<std::uint32_t>(offsetof(MoveRecord, data));
+    constexpr auto kBytes = static_cast<std::uint32_t>(kRecordBytes);
+    for (const Call& call : calls_) {
+      const std::uint32_t branch = call.slot + 2, back = (branch + 1) * kBytes;
+      out_.set_target(branch, slot_of_[functions_[call.function].begin]);
+      image_.relocations.push_back({call.slot * kBytes + kData, back, false});
+      image_.relocations.push_back({(call.slot + 1) * kBytes + kData, back, true});
+    }
   }
 
   // An arch may bring its own rule for a pseudo-instruction.
@@ -177,10 +437,17 @@ class StreamLowering {
       return Status::invalid("{}: {} names queue set '{}', which {} does not define", place(index_),
                              pseudo_name(opcode()), name, in_.subgraph->name);
     }
+    if (function_ != nullptr) {
+      return Status::invalid(
+          "{}: {} of queue set '{}' inside function '{}': its rings would run once only, which is "
+          "not supported by this release",
+          place(index_), pseudo_name(opcode()), name, function_->name);
+    }
+    // Blocks lie in ascending order of their ids.
     const auto block =
-        std::find_if(queue->blocks.begin(), queue->blocks.end(),
-                     [&](const BlockCounts& b) { return b.block_id == trigger.block_id; });
-    if (block == queue->blocks.end()) {
+        std::lower_bound(queue->blocks.begin(), queue->blocks.end(), trigger.block_id,
+                         [](const BlockCounts& b, std::uint32_t id) { return b.block_id < id; });
+    if (block == queue->blocks.end() || block->block_id != trigger.block_id) {
       return Status::invalid("{}: queue set '{}' has no block {}", place(index_), name,
                              trigger.block_id);
     }
@@ -218,6 +485,50 @@ class StreamLowering {
     return Status::ok();
   }
 
+  // Rendezvous of the two cores of a logical core, in the form of the runtime's
+  // own at the start of a run: raise the peer's semaphore, wait for the peer's
+  // raise and take it back. The wait of the source comes first, its update last.
+  Status lower_core_barrier() {
+    const auto barrier = isa::load_record<isa::CoreBarrierRecord>(record_.data());
+    if (in_.lnc_size < 2) {
+      return Status::invalid("{}: {} needs a program on two physical cores, this one has one",
+                             place(index_), pseudo_name(opcode()));
+    }
+    if (barrier.semaphore < arch_.sync->id[NRTP_SYNC_RESERVED_SEMAPHORES] ||
+        barrier.semaphore >= arch_.geometry->semaphores) {
+      return Status::invalid("{}: {} uses semaphore {}; programs have {} to {}", place(index_),
+                             pseudo_name(opcode()), barrier.semaphore,
+                             arch_.sync->id[NRTP_SYNC_RESERVED_SEMAPHORES],
+                             arch_.geometry->semaphores - 1);
+    }
+    const auto semaphore = static_cast<std::uint8_t>(barrier.semaphore);
+    auto arrive = isa::zero_record<isa::WriteRecord>(isa::kOpWrite);
+    arrive.h = barrier.h;
+    arrive.h.opcode = isa::kOpWrite;
+    arrive.h.update_mode = isa::kUpdateNone;
+    arrive.h.update_index = 0;
+    arrive.size0 = 4;
+    arrive.address0 =
+        arch_.address->sem_addr(in_.product, in_.peer_core, barrier.semaphore, NRTP_SEM_INC);
+    arrive.data0 = 1;
+    if (arrive.address0 == UINT64_MAX) {
+      return Status::failure("{}: arch {} has no window for semaphore {} of core {}", place(index_),
+                             arch_.name, barrier.semaphore, in_.peer_core);
+    }
+    out_.append(arrive);
+    out_.semaphore(semaphore, isa::kWaitSemGe, 1, isa::kUpdateSemDec, 1);
+    if (barrier.h.update_mode == isa::kUpdateNone) return Status::ok();
+    auto passed = isa::zero_record<isa::ControlRecord>(isa::kOpNop);
+    passed.h.update_mode = barrier.h.update_mode;
+    passed.h.update_index = barrier.h.update_index;
+    const bool has_operand = barrier.h.update_mode == isa::kUpdateSemAdd ||
+                             barrier.h.update_mode == isa::kUpdateSemSub ||
+                             barrier.h.update_mode == isa::kUpdateSemWrite;
+    if (has_operand) passed.h.value = barrier.h.value;
+    out_.append(passed);
+    return Status::ok();
+  }
+
   Status note_branch() {
     const auto branch = isa::load_record<isa::CompareBranchRecord>(record_.data());
     if (branch.target_mode != isa::kTargetRelative) {
@@ -234,14 +545,24 @@ class StreamLowering {
           "bytes or inside an instruction",
           place(index_), target, stream_.size());
     }
-    branches_.push_back({index_, static_cast<std::size_t>(target) / kRecordBytes});
+    const std::size_t to = static_cast<std::size_t>(target) / kRecordBytes;
+    // The first record behind MAIN is the POSTAMBLE; nothing lies behind a function.
+    const std::size_t first = function_ != nullptr ? function_->begin + 1 : 0;
+    const std::size_t last = function_ != nullptr ? function_->end - 1 : main_end_;
+    if (to < first || to > last) {
+      return Status::invalid(
+          "{}: COMPARE_BRANCH to record {} leaves {}, records {} to {}", place(index_), to,
+          function_ != nullptr ? fmt::format("function '{}'", function_->name) : "the main program",
+          first, last);
+    }
+    branches_.push_back({index_, to, out_.slot(), function_ == nullptr && to == main_end_});
     return Status::ok();
   }
 
   // Lowering changes distances; a branch may not skip or repeat a trigger,
   // since each one releases exactly the next block.
   Status retarget_branches() {
-    for (const auto& [from, to] : branches_) {
+    for (const auto& [from, to, slot, to_end] : branches_) {
       const auto [first, last] = std::minmax(from, to);
       const auto crossed = std::lower_bound(triggers_.begin(), triggers_.end(), first);
       if (crossed != triggers_.end() && *crossed < last) {
@@ -250,13 +571,19 @@ class StreamLowering {
             "supported by this release",
             place(from), *crossed);
       }
-      out_.set_target(slot_of_[from], slot_of_[to]);
+      out_.set_target(slot, to_end ? main_end_slot_ : slot_of_[to]);
     }
     return Status::ok();
   }
 
   struct Branch {
-    std::size_t from, to;
+    std::size_t from, to;  // records
+    std::uint32_t slot;
+    bool to_end;  // of MAIN
+  };
+  struct Call {
+    std::uint32_t slot;  // of the first of its three records
+    std::size_t function;
   };
 
   const ImageInputs& in_;
@@ -264,17 +591,24 @@ class StreamLowering {
   const nrtp_ib_env& env_;
   TriggerLedger& ledger_;
   RecordBuilder out_;
+  Image& image_;
   std::vector<Patch>& patches_;
   QueueAddresses at_;
   std::span<const std::byte> stream_;
   std::size_t index_ = 0;
   std::array<std::uint8_t, kRecordBytes> record_{};
-  std::vector<std::uint32_t> slot_of_;  // source record -> slot; one past the end included
+  std::size_t records_ = 0, main_end_ = 0;  // records of the stream and of MAIN
+  Section section_ = Section::kMain;
+  const Function* function_ = nullptr;  // being lowered
+  bool skip_next_ = false;              // the next record was consumed
+  std::vector<Function> functions_;
+  std::vector<Call> calls_;
+  std::vector<std::uint32_t> exits_;    // branches to POSTAMBLE
+  std::vector<std::uint32_t> slot_of_;  // source record -> slot
+  std::uint32_t main_end_slot_ = 0;
   std::vector<std::size_t> triggers_;
   std::vector<Branch> branches_;
 };
-
-}  // namespace
 
 std::optional<std::string> TriggerLedger::take(std::size_t queue, std::size_t position,
                                                std::uint32_t engine) {
@@ -290,9 +624,27 @@ std::optional<std::string> TriggerLedger::take(std::size_t queue, std::size_t po
   return std::nullopt;
 }
 
-Status append_main(const CorePlan& plan, const nrtp_ib_env& env, TriggerLedger& ledger,
-                   std::vector<std::uint8_t>& bytes, std::vector<Patch>& patches) {
-  return StreamLowering(plan, env, ledger, bytes, patches).run();
+std::optional<std::string> TriggerLedger::rearm(std::size_t queue, std::uint32_t engine) {
+  if (engine_[queue] && *engine_[queue] != engine) {
+    return fmt::format("comes from {} while {} triggers the set; one engine must do it",
+                       engine_text(engine), engine_text(*engine_[queue]));
+  }
+  engine_[queue] = engine;
+  next_[queue] = 0;
+  return std::nullopt;
+}
+
+void StreamLoweringDeleter::operator()(StreamLowering* lowering) const { delete lowering; }
+
+StreamLoweringPtr make_lowering(const CorePlan& plan, const nrtp_ib_env& env, TriggerLedger& ledger,
+                                Image& image) {
+  return StreamLoweringPtr(new StreamLowering(plan, env, ledger, image));
+}
+
+Status append_main(StreamLowering& lowering) { return lowering.append_main(); }
+
+Status append_functions(StreamLowering& lowering, std::uint32_t postamble_slot) {
+  return lowering.append_functions(postamble_slot);
 }
 
 }  // namespace opennrt::tdrv::image

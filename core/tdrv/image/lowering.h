@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MAIN of an image: the compiler's stream of one engine with its
+// MAIN and FUNCTIONS of an image: the compiler's stream of one engine with its
 // pseudo-instructions replaced by device instructions.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -22,14 +23,27 @@ class TriggerLedger {
   explicit TriggerLedger(std::size_t queues) : next_(queues, 0), engine_(queues) {}
   // Empty when `position` is the set's next block and the engine may trigger it.
   std::optional<std::string> take(std::size_t queue, std::size_t position, std::uint32_t engine);
+  // The set starts again with its first block.
+  std::optional<std::string> rearm(std::size_t queue, std::uint32_t engine);
 
  private:
   std::vector<std::size_t> next_;
   std::vector<std::optional<std::uint32_t>> engine_;
 };
 
-// Appends MAIN to `bytes` and its patches. `env` is that of the engine.
-Status append_main(const CorePlan& plan, const nrtp_ib_env& env, TriggerLedger& ledger,
-                   std::vector<std::uint8_t>& bytes, std::vector<Patch>& patches);
+// Lowers one stream. Functions lie behind the POSTAMBLE, so the stream is
+// appended in two steps; branches get their targets in the second.
+class StreamLowering;
+struct StreamLoweringDeleter {
+  void operator()(StreamLowering* lowering) const;
+};
+using StreamLoweringPtr = std::unique_ptr<StreamLowering, StreamLoweringDeleter>;
+
+// `env` is that of the engine; everything must outlive the result.
+StreamLoweringPtr make_lowering(const CorePlan& plan, const nrtp_ib_env& env, TriggerLedger& ledger,
+                                Image& image);
+Status append_main(StreamLowering& lowering);
+// postamble_slot: where a program that exits goes on.
+Status append_functions(StreamLowering& lowering, std::uint32_t postamble_slot);
 
 }  // namespace opennrt::tdrv::image

@@ -147,6 +147,13 @@ std::uint32_t RecordBuilder::branch_if_zero(std::uint8_t reg) {
   return slot() - 1;
 }
 
+void RecordBuilder::take_events(std::uint32_t slot, const isa::Header& source) {
+  isa::Header header = source;
+  std::uint8_t* at = bytes_.data() + slot * isa::kRecordBytes;
+  std::memcpy(&header, at, offsetof(isa::Header, wait_mode));
+  std::memcpy(at, &header, sizeof header);
+}
+
 void RecordBuilder::set_target(std::uint32_t branch_slot, std::uint32_t target_slot) {
   const std::int32_t bytes =
       (static_cast<std::int32_t>(target_slot) - static_cast<std::int32_t>(branch_slot)) *

@@ -68,6 +68,8 @@ class RecordBuilder {
   std::uint32_t branch_always();
   std::uint32_t branch_if_zero(std::uint8_t reg);
   void set_target(std::uint32_t branch_slot, std::uint32_t target_slot);
+  // Gives a record the waits and updates of a source record.
+  void take_events(std::uint32_t slot, const isa::Header& source);
 
  private:
   std::vector<std::uint8_t>& bytes_;

@@ -44,7 +44,7 @@ TEST_F(RingsRefusal, PlainCopyIsAccepted) {
   EXPECT_TRUE(p_.rings(*set_).is_ok());
 }
 
-TEST_F(RingsRefusal, OperationsOtherThanCopy) {
+TEST_F(RingsRefusal, ComputationOnSiliconWithoutAnEncoding) {
   const std::pair<neff::DmaOp, const char*> cases[] = {
       {neff::DmaOp::kCast, "cast"}, {neff::DmaOp::kAdd, "add"},
       {neff::DmaOp::kMin, "min"},   {neff::DmaOp::kMax, "max"},
@@ -53,9 +53,12 @@ TEST_F(RingsRefusal, OperationsOtherThanCopy) {
     auto d = plain();
     d.op = op;
     use(d);
-    const std::string text = refused();
-    EXPECT_TRUE(has(text, name)) << text;
-    EXPECT_TRUE(has(text, "not supported by this release")) << text;
+    const auto rings = p_.rings(*set_, sunda(), NRTP_PLATFORM_SILICON);
+    ASSERT_FALSE(rings.is_ok());
+    EXPECT_EQ(rings.status().code(), NRT_INVALID);
+    const std::string text(rings.status().message());
+    EXPECT_TRUE(has(text, std::string("DMA ") + name + " has no published encoding for silicon"))
+        << text;
     EXPECT_TRUE(has(text, "block 5 of queue set 'qX'")) << text;
     EXPECT_TRUE(has(text, "descriptor 1")) << text;
   }

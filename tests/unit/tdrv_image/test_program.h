@@ -111,14 +111,17 @@ class TestProgram {
     return sg.queues.back();
   }
 
-  Result<QueueRings> rings(const neff::QueueSet& set,
-                           const nrtp_arch_plugin& arch = sunda()) const {
+  Result<QueueRings> rings(const neff::QueueSet& set, const nrtp_arch_plugin& arch = sunda(),
+                           std::uint32_t platform = NRTP_PLATFORM_EMULATOR,
+                           std::optional<std::uint32_t> peer_core = std::nullopt) const {
     return build_queue_rings(set, {.arch = &arch,
                                    .product = arch.products,
                                    .core = 0,
+                                   .platform = platform,
                                    .subgraph = &sg,
                                    .variable_address = addresses,
-                                   .filler_pa = kFiller});
+                                   .filler_pa = kFiller,
+                                   .peer_core = peer_core});
   }
 
   // Inputs of assemble_images with every queue set placed.
@@ -130,6 +133,7 @@ class TestProgram {
     in.form = form;
     in.request_pa = kRequest;
     in.subgraph = &sg;
+    in.variable_address = addresses;
     in.dve = {.present = true, .m2s_base = 0x70000000, .s2m_base = 0x70001000};
     in.queues.resize(sg.queues.size());
     const auto numbers = assign_hardware_queues(sg);
