@@ -15,8 +15,10 @@ namespace opennrt::emu {
 
 class Bus;
 
-enum class Family : std::uint8_t { kPe, kActivation, kVector, kPool };
-inline constexpr std::size_t kFamilies = 4;
+// kVector and kPool: match keys, generators, pool buffer; kLanes: accumulators
+// and shuffle mask of the vector engine.
+enum class Family : std::uint8_t { kPe, kActivation, kVector, kPool, kLanes };
+inline constexpr std::size_t kFamilies = 5;
 
 class FamilyState {
  public:
