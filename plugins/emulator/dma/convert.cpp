@@ -11,7 +11,7 @@ namespace opennrt::emu {
 
 namespace {
 
-constexpr std::uint64_t kMaxElementBytes = 4;
+constexpr std::uint64_t kMaxElementBytes = 8;
 
 // One run of up to kChunk elements for the conversion kernels.
 const Pattern& dense_chunk() {
@@ -128,6 +128,13 @@ void move_plane(const std::uint8_t* from, std::uint8_t* to, const Dim& a, const 
 }
 
 }  // namespace
+
+bool can_convert(std::uint32_t from_dtype, std::uint32_t to_dtype) {
+  const std::uint32_t bytes = element_bytes(from_dtype);
+  if (from_dtype == to_dtype) return bytes != 0;
+  return bytes != 0 && element_bytes(to_dtype) != 0 && load_kernel(from_dtype) &&
+         store_kernel(to_dtype);
+}
 
 void cast_stream(ReadStream& from, std::uint32_t from_dtype, WriteStream& to,
                  std::uint32_t to_dtype, std::uint64_t count) {

@@ -13,7 +13,9 @@
 
 namespace opennrt::emu {
 
-// Moves `count` elements; equal types are copied as they are.
+// Whether elements of one type become elements of the other.
+bool can_convert(std::uint32_t from_dtype, std::uint32_t to_dtype);
+// Moves `count` elements of types that can; equal types are copied as they are.
 void cast_stream(ReadStream& from, std::uint32_t from_dtype, WriteStream& to,
                  std::uint32_t to_dtype, std::uint64_t count);
 

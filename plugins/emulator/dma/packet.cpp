@@ -5,6 +5,7 @@
 
 #include "compute/operand.h"
 #include "opennrt/arch.h"
+#include "opennrt/isa/records.h"
 
 namespace opennrt::emu {
 
@@ -136,7 +137,10 @@ class Reader {
     s.dtype = word >> 12 & 0xF;
     s.scale = value;
     if (low == 0) return fail("META source of 0 elements");
-    if (element_bytes(s.dtype) == 0) return fail(dtype_text("source", s.dtype));
+    // Combinations go through FP32 even between equal types.
+    const bool possible = p_.kind == Packet::Kind::kCast ? can_convert(s.dtype, p_.dtype)
+                                                         : can_convert(s.dtype, isa::kDtFloat32);
+    if (!possible) return fail(dtype_text("source", s.dtype));
     if (p_.kind == Packet::Kind::kCast) {
       if (high != 0) return fail("cast with parameter " + hex(high));
       s.scale = 1;
@@ -167,7 +171,9 @@ class Reader {
                   (name ? std::string(" (") + name + ")" : std::string()) +
                   ": compute packets of this form are not implemented");
     }
-    if (element_bytes(p_.dtype) == 0) return fail(dtype_text("destination", p_.dtype));
+    const bool possible = can_convert(isa::kDtFloat32, p_.dtype) ||
+                          (p_.kind == Packet::Kind::kCast && can_convert(p_.dtype, p_.dtype));
+    if (!possible) return fail(dtype_text("destination", p_.dtype));
     return true;
   }
 

@@ -51,6 +51,7 @@ class Walker {
   bool step() {
     if (tx_.pending() == 0) return false;
     if (!tx_.readable()) return stop(tx_.address(0), "TX ring is not in memory");
+    if (copy_one()) return true;
     std::uint32_t at = 0;
     std::string error;
     switch (read_packet(tx_, flags_, &packet_, &at, &error)) {
@@ -89,6 +90,31 @@ class Walker {
   }
 
  private:
+  // Most packets are one descriptor on each side, from memory to memory. False:
+  // this one is not, or something is wrong with it; nothing has happened.
+  bool copy_one() {
+    if (rx_.pending() == 0 || !rx_.readable()) return false;
+    const Descriptor t = tx_.at(0), r = rx_.at(0);
+    constexpr std::uint32_t kCommon = kDescReserved | kDescMeta | 3u << kDescRingIdShift;
+    const std::uint32_t tx_want = tx_.ring_id(0) << kDescRingIdShift | kDescFirst | kDescLast;
+    const std::uint32_t tx_mask = kCommon | kDescFirst | kDescLast | kDescStrongOrder | kDescConcat;
+    const std::uint32_t rx_mask =
+        kCommon | kDescDataBarrier |
+        ((flags_ & NRTP_DMA_STRONG_ORDER_WRITE) != 0 ? 0 : kDescStrongOrder);
+    if ((t.len_ctrl & tx_mask) != tx_want || t.meta_ctrl != kMetaPlainCopy) return false;
+    if ((r.len_ctrl & rx_mask) != rx_.ring_id(0) << kDescRingIdShift || r.meta_ctrl != 0)
+      return false;
+    const std::uint64_t bytes = t.bytes();
+    if (r.bytes() != bytes) return false;
+    const std::uint8_t* from = from_windows_.find(t.address, bytes);
+    std::uint8_t* to = to_windows_.find(r.address, bytes);
+    if (!from || !to) return false;
+    std::memmove(to, from, bytes);
+    tx_.advance(queue_.ring[kDirTx], 1);
+    rx_.advance(queue_.ring[kDirRx], 1);
+    return true;
+  }
+
   void perform(std::uint32_t rx_count) {
     DescriptorList to_list(rx_, 0, rx_count);
     WriteStream to(bus_, to_windows_, to_list, who_);

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "engine/sequencer.h"
+#include "opennrt/isa/layouts.h"
 #include "opennrt/isa/table.h"
 
 namespace opennrt::emu {
@@ -26,12 +27,24 @@ const RecordEntry* find_record(std::uint8_t opcode) {
   return all[opcode];
 }
 
+// Known layouts whose meaning is not.
+struct Unclear {
+  std::uint8_t opcode;
+  const char* what;
+};
+constexpr Unclear kUnclear[] = {
+    {isa::op::DMA_INDIRECT,
+     "on which partitions its indices lie, what counts them and the unit of the steps they scale"},
+};
+
 // Why an instruction of the table has no implementation.
 std::string missing(const isa::Instruction& i, isa::Generation generation) {
   const std::string name = std::string(i.name) + " is not implemented by the software device";
   if (i.kind == isa::Kind::kDeprecated) return name + ": deprecated, compilers do not emit it";
   if (i.layout(generation).confidence == isa::Confidence::kUnknown)
     return name + ": the layout of its record is not published";
+  for (const Unclear& u : kUnclear)
+    if (u.opcode == i.opcode) return name + ": not published are " + u.what;
   return name;
 }
 

@@ -108,7 +108,7 @@ bool check_memcpy(const PlanContext&, const Decoded& d, std::string* error) {
   if (from.dtype != to.dtype) {
     from_element = element_bytes(from.dtype);
     to_element = element_bytes(to.dtype);
-    if (from_element == 0 || to_element == 0)
+    if (!can_convert(from.dtype, to.dtype))
       return refuse(error, "cast from data type " + dtype_name(from.dtype) + " to " +
                                dtype_name(to.dtype) + " is not implemented");
     if (from.run % from_element != 0 || to.run % to_element != 0)

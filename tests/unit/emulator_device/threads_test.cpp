@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "bench.h"
+#include "raw_record.h"
 
 namespace opennrt::emu::test {
 namespace {
@@ -151,6 +152,91 @@ TEST_F(Threads, TwoThreadsRingTwoQueuesThatTouchEachOther) {
   }
   EXPECT_EQ(dev().semaphore_read(0, 60), kRounds);
   EXPECT_EQ(dev().semaphore_read(0, 61), kRounds);
+}
+
+// A generated copy per round: the host writes the source, kicks, sees the
+// completion and reads the result.
+TEST_F(Threads, GeneratedCopiesAreVisibleBeforeTheirSemaphore) {
+  constexpr std::uint32_t kRounds = 400, kWords = 64;
+  namespace D2 = isa::layout::DMA_DIRECT2D;
+  auto take = isa::zero_record<isa::EventSemaphoreRecord>(isa::kOpEventSemaphore);
+  take.wait_mode = isa::kWaitSemGt;
+  take.wait_index = 40;
+  take.update_mode = isa::kUpdateSemDec;
+  take.update_index = 40;
+  RawRecord copy(isa::op::DMAMEMCPY);
+  copy.set(D2::semaphore, 30).set(D2::sem_increment, 16);
+  copy.set(D2::src_addr, kData).set(D2::src_num_0, kWords).set(D2::src_num_1, 1);
+  copy.set(D2::src_elem_size, 4).set(D2::src_step_0, 4);
+  copy.set(D2::dst_addr, sbuf(0, 0)).set(D2::dst_num_0, kWords).set(D2::dst_num_1, 1);
+  copy.set(D2::dst_elem_size, 4).set(D2::dst_step_0, 0x40000);
+  load(Program{}.add(take).add(copy).add(branch(0, 0, 0, -2)));
+  start(NRTP_ENGINE_SP);
+  std::atomic<bool> done{false};
+  const auto work = [&] {
+    while (!done.load())
+      if (!dev().run(1000)) std::this_thread::yield();
+  };
+  std::thread a(work), b(work);
+  for (std::uint32_t round = 1; round <= kRounds; ++round) {
+    for (std::uint32_t i = 0; i < kWords; ++i) put<std::uint32_t>(kData + 4 * i, round * 1000 + i);
+    dev().semaphore_add(0, 40, 1);
+    while (dev().semaphore_read(0, 30) != 16 * round) std::this_thread::yield();
+    for (std::uint32_t i = 0; i < kWords; ++i)
+      ASSERT_EQ(get<std::uint32_t>(sbuf(i, 0)), round * 1000 + i);
+  }
+  done = true;
+  a.join();
+  b.join();
+  EXPECT_EQ(log_lines(), 0u);
+}
+
+// Operations of several queues on their own threads; another thread consumes
+// what their semaphores announce.
+TEST_F(Threads, QueuesComputeOnTheThreadsThatRing) {
+  constexpr std::uint32_t kQueues = 3, kRounds = 300, kElements = 700;
+  constexpr std::uint32_t kCast = 0x2400001 | 10 << 12 | 8 << 16;  // FP32 to INT32
+  for (std::uint32_t q = 0; q < kQueues; ++q) {
+    std::vector<Desc> t, r;
+    for (std::uint32_t i = 0; i < kRounds; ++i) {
+      const std::uint32_t id = 1;
+      t.push_back({1u << 23 | id << 24 | kFirst, kCast, kElements});
+      t.push_back(tx(kData + q * 0x10000, 4 * kElements, kLast, id));
+      t.push_back(tx(dma().event_const_addr[1], 4, kFirst | kLast, id));
+      r.push_back(rx(kData + 0x100000 + q * 0x10000, 4 * kElements, id));
+      r.push_back(rx(sem(0, 60 + q, NRTP_SEM_INC), 4, id));
+    }
+    const std::uint64_t rings = kRings + 0x200000 + q * 0x10000;
+    ASSERT_EQ(dev().write(rings, t.data(), 16 * t.size()), 0);
+    ASSERT_EQ(dev().write(rings + 0x8000, r.data(), 16 * r.size()), 0);
+    dev().queue_init(q, 0, {rings, 3 * kRounds}, {rings + 0x8000, 2 * kRounds});
+  }
+  std::atomic<std::uint32_t> consumed[kQueues] = {};
+  const auto produce = [&](std::uint32_t q) {
+    for (std::uint32_t round = 1; round <= kRounds; ++round) {
+      float* in = reinterpret_cast<float*>(dev().memory_at(kData + q * 0x10000, 4 * kElements));
+      for (std::uint32_t i = 0; i < kElements; ++i) in[i] = static_cast<float>(round * 10 + i);
+      ASSERT_EQ(dev().queue_start(q, 0, 3, 2), 0);
+      while (consumed[q].load(std::memory_order_acquire) != round) std::this_thread::yield();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::uint32_t q = 0; q < kQueues; ++q) threads.emplace_back(produce, q);
+  std::uint32_t wrong = 0;
+  for (std::uint32_t left = kQueues * kRounds; left != 0;)
+    for (std::uint32_t q = 0; q < kQueues; ++q) {
+      const std::uint32_t round = dev().semaphore_read(0, 60 + q);
+      if (round == consumed[q].load(std::memory_order_relaxed)) continue;
+      const auto* out = reinterpret_cast<const std::int32_t*>(
+          dev().memory_at(kData + 0x100000 + q * 0x10000, 4 * kElements));
+      for (std::uint32_t i = 0; i < kElements; ++i)
+        wrong += out[i] != static_cast<std::int32_t>(round * 10 + i);
+      consumed[q].store(round, std::memory_order_release);
+      --left;
+    }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_EQ(log_lines(), 0u);
 }
 
 TEST_F(Threads, ResetEndsARunThatWouldNotEnd) {
