@@ -10,6 +10,7 @@
 
 namespace opennrt::emu {
 
+std::span<const PlanEntry> activation_plans();   // ACTIVATE and its accumulator
 std::span<const PlanEntry> elementwise_plans();  // TENSOR_TENSOR, COPY, CAST, MEMSET
 
 }  // namespace opennrt::emu
