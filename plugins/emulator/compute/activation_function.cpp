@@ -115,9 +115,11 @@ bool ActivationFunction::compile(const ActivationProfile& p,
       const std::uint32_t word = control_words[static_cast<std::size_t>(index)];
       const std::uint32_t first = word & 0x7FF, shift = word >> 11 & 31, bits = word >> 16;
       if (bits > kMantissaBits) return fail("mantissa bits of a control entry", bits, 23);
-      // Bits above the mantissa do not exist.
-      const std::uint32_t present = shift >= kMantissaBits ? 0 : kMantissaBits - shift;
-      const std::uint32_t last = first + (1u << std::min(bits, present)) - 1;
+      // Bits above the mantissa do not exist, and the large-signal bucket takes
+      // over in the middle of an exponent.
+      const std::uint32_t top =
+          (std::min(highest, large_limit[side] - 1) & ((1u << kMantissaBits) - 1)) >> shift;
+      const std::uint32_t last = first + std::min(top, (1u << bits) - 1);
       if (last >= set_buckets.size())
         return fail("last bucket of exponent " + std::to_string(e), last, set_buckets.size() - 1);
       words[e] = word;
