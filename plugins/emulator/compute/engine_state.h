@@ -15,8 +15,8 @@ namespace opennrt::emu {
 
 class Bus;
 
-enum class Family : std::uint8_t { kPe, kActivation, kVector, kPool };
-inline constexpr std::size_t kFamilies = 4;
+enum class Family : std::uint8_t { kPe, kActivation, kVector, kPool, kSpecial };
+inline constexpr std::size_t kFamilies = 5;
 
 class FamilyState {
  public:
