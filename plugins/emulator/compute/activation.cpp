@@ -10,7 +10,6 @@
 #include "compute/activation_tables.h"
 #include "compute/engine_check.h"
 #include "compute/families.h"
-#include "compute/lane_scalar.h"
 #include "compute/operand.h"
 #include "compute/plan.h"
 #include "device/bus.h"
@@ -26,12 +25,11 @@ namespace accum = isa::code::accum_cmd;
 
 constexpr std::uint32_t kParametricRelu = 4;
 
-// First partition of an operand: the accumulator lanes are those of the input.
-std::uint32_t first_partition(const AddressMap& map, const Operand& o, std::uint32_t core) {
-  const bool psum = o.partition_stride == map.geometry().psum_partition_stride;
-  const std::uint8_t* memory = psum ? map.psum(core) : map.sbuf(core);
-  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(o.base - memory) /
-                                    o.partition_stride);
+bool same_total(const OperandRef& in, const OperandRef& out, std::string* error) {
+  if (in.total() == out.total()) return true;
+  *error = "source has " + std::to_string(in.total()) +
+           " elements per partition, the destination " + std::to_string(out.total());
+  return false;
 }
 
 // Sum in a fixed order, eight lanes wide.
@@ -62,42 +60,29 @@ class Activate final : public ComputePlan {
                " is not implemented: the field of its initial value is not known";
       return nullptr;
     }
-    if (!resolve_operand(context, tensor3d("source", ac::src(record), types & 0xF), p.partitions_,
-                         &p.in_, error) ||
-        !resolve_operand(context, tensor3d("destination", ac::dst(record), ac::out_dtype(record)),
-                         p.partitions_, &p.out_, error))
+    if (!p.in_.plan(context, tensor3d("source", ac::src(record), types & 0xF), p.partitions_,
+                    Use::kArithmetic, error) ||
+        !p.out_.plan(context, tensor3d("destination", ac::dst(record), ac::out_dtype(record)),
+                     p.partitions_, Use::kResult, error) ||
+        !same_total(p.in_, p.out_, error))
       return nullptr;
-    if (p.in_.pattern.total != p.out_.pattern.total) {
-      *error = "source has " + std::to_string(p.in_.pattern.total) +
-               " elements per partition, the destination " + std::to_string(p.out_.pattern.total);
-      return nullptr;
-    }
     // The bias code is inverted: 0 pointer, 1 number.
     std::uint32_t bias_source = ac::bias_src_n(record);
     if (bias_source < 2) bias_source ^= 1;
-    if (!LaneScalar::make(context, "scale", ac::scale_src(record), ac::scale(record),
-                          isa::kDtFloat32, p.partitions_, &p.scale_, error) ||
-        !LaneScalar::make(context, "bias", bias_source, ac::bias(record), types >> 4, p.partitions_,
-                          &p.bias_, error))
+    if (!p.scale_.plan(context, "scale", ac::scale_src(record), ac::scale(record), isa::kDtFloat32,
+                       p.partitions_, error) ||
+        !p.bias_.plan(context, "bias", bias_source, ac::bias(record), types >> 4, p.partitions_,
+                      error))
       return nullptr;
     // Other functions do not read the third operand.
     if (p.function_ == kParametricRelu &&
-        !LaneScalar::make(context, "slope", ac::imm_src(record), ac::imm(record), isa::kDtFloat32,
-                          p.partitions_, &p.slope_, error))
+        !p.slope_.plan(context, "slope", ac::imm_src(record), ac::imm(record), isa::kDtFloat32,
+                       p.partitions_, error))
       return nullptr;
-    if (p.accumulate_ != accum::IDLE) {
-      p.lane_ = first_partition(context.map, p.in_, context.core);
-      if (p.lane_ + p.partitions_ > ActivationState::kLanes) {
-        *error = "accumulator lanes " + std::to_string(p.lane_) + " to " +
-                 std::to_string(p.lane_ + p.partitions_) + " (exclusive), ACT has " +
-                 std::to_string(ActivationState::kLanes);
-        return nullptr;
-      }
-    }
-    p.load_ = load_kernel(p.in_.dtype);
-    p.store_ = store_kernel(p.out_.dtype);
-    p.copy_ = copy_kernel(p.in_, p.out_);
-    p.affine_ = affine_kernel(p.in_, p.out_);
+    p.load_ = load_kernel(p.in_.shape().dtype);
+    p.store_ = store_kernel(p.out_.shape().dtype);
+    p.copy_ = copy_kernel(p.in_.shape(), p.out_.shape());
+    p.affine_ = affine_kernel(p.in_.shape(), p.out_.shape());
     return plan;
   }
 
@@ -105,34 +90,37 @@ class Activate final : public ComputePlan {
     auto& act = state.family<ActivationState>(Family::kActivation);
     const ActivationFunction* f = act.function(state, function_, error);
     if (!f) return false;
-    Operand scale_at, bias_at, slope_at;
-    if (!scale_.bind(state, &scale_at, error) || !bias_.bind(state, &bias_at, error) ||
-        !slope_.bind(state, &slope_at, error))
+    Operand in_scratch, out_scratch;
+    const Operand* in = in_.resolve(state, &in_scratch, error);
+    const Operand* out = in ? out_.resolve(state, &out_scratch, error) : nullptr;
+    ScalarRef::Values scales, biases, slopes;
+    if (!out || !scale_.resolve(state, &scales, error) || !bias_.resolve(state, &biases, error) ||
+        !slope_.resolve(state, &slopes, error))
       return false;
     if (accumulate_ == accum::ZERO || accumulate_ == accum::ZERO_ACCUMULATE)
-      std::fill_n(act.accumulator.begin() + lane_, partitions_, 0.0f);
+      std::fill_n(act.accumulator.begin(), partitions_, 0.0f);
     const bool sums = accumulate_ >= accum::ACCUMULATE;
     const bool identity = !sums && f->kind == ActivationFunction::Kind::kIdentity;
     for (std::uint32_t p = 0; p < partitions_; ++p) {
-      const float scale = scale_.value(scale_at, p), bias = bias_.value(bias_at, p);
+      const float scale = scales.number(p), bias = biases.number(p);
       if (identity && copy_ && scale == 1.0f && bias == 0.0f) {
-        copy_(in_, out_, p);
+        copy_(*in, *out, p);
         continue;
       }
       if (identity && affine_) {
-        affine_(in_.partition(p), out_.partition(p), out_.pattern.total, scale, bias);
+        affine_(in->partition(p), out->partition(p), out->pattern.total, scale, bias);
         continue;
       }
-      const float slope = slope_.value(slope_at, p);
-      Cursor from(in_.pattern), to(out_.pattern);
+      const float slope = slopes.number(p);
+      Cursor from(in->pattern), to(out->pattern);
       float x[kChunk];
-      for (std::uint64_t left = out_.pattern.total; left != 0;) {
+      for (std::uint64_t left = out->pattern.total; left != 0;) {
         const std::uint64_t n = std::min(left, kChunk);
-        load_(in_.partition(p), from, x, n);
+        load_(in->partition(p), from, x, n);
         for (std::uint64_t i = 0; i < n; ++i) x[i] = x[i] * scale + bias;
         f->evaluate(x, n, slope);
-        if (sums) act.accumulator[lane_ + p] += sum_of(x, n);
-        store_(out_.partition(p), to, x, n);
+        if (sums) act.accumulator[p] += sum_of(x, n);
+        store_(out->partition(p), to, x, n);
         left -= n;
       }
     }
@@ -140,19 +128,19 @@ class Activate final : public ComputePlan {
   }
 
   void visit_operands(EngineState& state, OperandVisitor& visitor) const override {
-    visitor.visit("source", in_, partitions_, Access::kRead);
+    in_.visit(state, visitor, Access::kRead);
     scale_.visit(state, visitor);
     bias_.visit(state, visitor);
     slope_.visit(state, visitor);
-    visitor.visit("destination", out_, partitions_, Access::kWrite);
+    out_.visit(state, visitor, Access::kWrite);
   }
 
  private:
-  Operand in_, out_;
-  LaneScalar scale_, bias_, slope_;
-  std::uint32_t partitions_ = 0, function_ = 0, accumulate_ = 0, lane_ = 0;
-  LoadKernel load_ = nullptr;
-  StoreKernel store_ = nullptr;
+  OperandRef in_, out_;
+  ScalarRef scale_, bias_, slope_;
+  std::uint32_t partitions_ = 0, function_ = 0, accumulate_ = 0;
+  LoadKernel load_;
+  StoreKernel store_;
   CopyKernel copy_ = nullptr;
   AffineKernel affine_ = nullptr;
 };
@@ -186,20 +174,16 @@ class ActivateQuantize final : public ComputePlan {
                ", quantized values are " + std::to_string(isa::kDtUint8) + " (UINT8)";
       return nullptr;
     }
-    if (!resolve_operand(context, tensor3d("source", aq::src(record), types & 0xF), p.partitions_,
-                         &p.in_, error) ||
-        !resolve_operand(context, tensor3d("destination", aq::dst(record), isa::kDtUint8),
-                         p.partitions_, &p.out_, error) ||
-        !LaneScalar::make(context, "bias", isa::code::imm_src::POINTER, aq::bias_addr(record),
-                          types >> 4, p.partitions_, &p.bias_, error))
+    if (!p.in_.plan(context, tensor3d("source", aq::src(record), types & 0xF), p.partitions_,
+                    Use::kArithmetic, error) ||
+        !p.out_.plan(context, tensor3d("destination", aq::dst(record), isa::kDtUint8),
+                     p.partitions_, Use::kResult, error) ||
+        !same_total(p.in_, p.out_, error) ||
+        !p.bias_.plan(context, "bias", isa::code::imm_src::POINTER, aq::bias_addr(record),
+                      types >> 4, p.partitions_, error))
       return nullptr;
-    if (p.in_.pattern.total != p.out_.pattern.total) {
-      *error = "source has " + std::to_string(p.in_.pattern.total) +
-               " elements per partition, the destination " + std::to_string(p.out_.pattern.total);
-      return nullptr;
-    }
-    p.load_ = load_kernel(p.in_.dtype);
-    p.store_ = store_kernel(isa::kDtUint8);
+    p.load_ = load_kernel(p.in_.shape().dtype);
+    p.store_ = store_kernel(p.out_.shape().dtype);
     return plan;
   }
 
@@ -207,19 +191,22 @@ class ActivateQuantize final : public ComputePlan {
     auto& act = state.family<ActivationState>(Family::kActivation);
     const ActivationFunction* f = act.function(state, function_, error);
     if (!f) return false;
-    Operand bias_at;
-    if (!bias_.bind(state, &bias_at, error)) return false;
+    Operand in_scratch, out_scratch;
+    const Operand* in = in_.resolve(state, &in_scratch, error);
+    const Operand* out = in ? out_.resolve(state, &out_scratch, error) : nullptr;
+    ScalarRef::Values biases;
+    if (!out || !bias_.resolve(state, &biases, error)) return false;
     for (std::uint32_t p = 0; p < partitions_; ++p) {
-      const float bias = bias_.value(bias_at, p);
-      Cursor from(in_.pattern), to(out_.pattern);
+      const float bias = biases.number(p);
+      Cursor from(in->pattern), to(out->pattern);
       float x[kChunk];
-      for (std::uint64_t left = out_.pattern.total; left != 0;) {
+      for (std::uint64_t left = out->pattern.total; left != 0;) {
         const std::uint64_t n = std::min(left, kChunk);
-        load_(in_.partition(p), from, x, n);
+        load_(in->partition(p), from, x, n);
         for (std::uint64_t i = 0; i < n; ++i) x[i] = x[i] * in_scale_ + bias;
         f->evaluate(x, n, 0);
         for (std::uint64_t i = 0; i < n; ++i) x[i] = x[i] * out_scale_ + zero_;
-        store_(out_.partition(p), to, x, n);
+        store_(out->partition(p), to, x, n);
         left -= n;
       }
     }
@@ -227,18 +214,18 @@ class ActivateQuantize final : public ComputePlan {
   }
 
   void visit_operands(EngineState& state, OperandVisitor& visitor) const override {
-    visitor.visit("source", in_, partitions_, Access::kRead);
+    in_.visit(state, visitor, Access::kRead);
     bias_.visit(state, visitor);
-    visitor.visit("destination", out_, partitions_, Access::kWrite);
+    out_.visit(state, visitor, Access::kWrite);
   }
 
  private:
-  Operand in_, out_;
-  LaneScalar bias_;
+  OperandRef in_, out_;
+  ScalarRef bias_;
   float in_scale_ = 1, out_scale_ = 1, zero_ = 0;
   std::uint32_t partitions_ = 0, function_ = 0;
-  LoadKernel load_ = nullptr;
-  StoreKernel store_ = nullptr;
+  LoadKernel load_;
+  StoreKernel store_;
 };
 
 class ReadAccumulator final : public ComputePlan {
@@ -266,40 +253,37 @@ class ReadAccumulator final : public ComputePlan {
                ", the accumulator is read as BFLOAT16, FP16, FP32 or FP32R";
       return nullptr;
     }
-    OperandFields f{};
-    f.name = "destination";
-    f.dtype = dtype;
-    f.dims = 1;
-    std::memcpy(&f.address, rd::dst(record), 4);
-    std::memcpy(&f.step[0], rd::dst(record) + 4, 2);
-    std::memcpy(&f.count[0], rd::dst(record) + 6, 2);
-    if (!resolve_operand(context, f, p.partitions_, &p.out_, error)) return nullptr;
-    if (p.out_.pattern.total != 1) {
-      *error = "destination has " + std::to_string(p.out_.pattern.total) +
+    if (!p.out_.plan(context, tensor1d("destination", rd::dst(record), dtype), p.partitions_,
+                     Use::kResult, error))
+      return nullptr;
+    if (p.out_.total() != 1) {
+      *error = "destination has " + std::to_string(p.out_.total()) +
                " elements per partition, an accumulator is one";
       return nullptr;
     }
-    p.lane_ = first_partition(context.map, p.out_, context.core);
-    p.store_ = store_kernel(dtype);
+    p.store_ = store_kernel(p.out_.shape().dtype);
     return plan;
   }
 
-  bool execute(EngineState& state, std::string*) const override {
+  bool execute(EngineState& state, std::string* error) const override {
+    Operand scratch;
+    const Operand* out = out_.resolve(state, &scratch, error);
+    if (!out) return false;
     const auto& act = state.family<ActivationState>(Family::kActivation);
     for (std::uint32_t p = 0; p < partitions_; ++p) {
-      Cursor to(out_.pattern);
-      store_(out_.partition(p), to, &act.accumulator[lane_ + p], 1);
+      Cursor to(out->pattern);
+      store_(out->partition(p), to, &act.accumulator[p], 1);
     }
     return true;
   }
 
-  void visit_operands(EngineState&, OperandVisitor& visitor) const override {
-    visitor.visit("destination", out_, partitions_, Access::kWrite);
+  void visit_operands(EngineState& state, OperandVisitor& visitor) const override {
+    out_.visit(state, visitor, Access::kWrite);
   }
 
  private:
-  Operand out_;
-  std::uint32_t partitions_ = 0, lane_ = 0;
+  OperandRef out_;
+  std::uint32_t partitions_ = 0;
   StoreKernel store_ = nullptr;
 };
 

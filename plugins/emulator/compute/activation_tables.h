@@ -20,7 +20,8 @@ class ActivationState final : public FamilyState {
  public:
   static constexpr std::uint32_t kLanes = 128;
 
-  // Sums of activated values by partition, read by ACTIVATION_READ_ACCUMULATOR.
+  // Sums of activated values by channel (compiled programs shift quadrants
+  // between records that belong together), read by ACTIVATION_READ_ACCUMULATOR.
   std::array<float, kLanes> accumulator{};
 
   // The function of `code` in the selected set as table memory has it now;

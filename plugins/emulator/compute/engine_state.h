@@ -15,7 +15,9 @@ namespace opennrt::emu {
 
 class Bus;
 
-enum class Family : std::uint8_t { kPe, kActivation, kVector, kPool, kSpecial };
+// kVector and kPool: match keys, generators, pool buffer; kLanes: accumulators
+// and shuffle mask of the vector engine.
+enum class Family : std::uint8_t { kPe, kActivation, kVector, kPool, kLanes };
 inline constexpr std::size_t kFamilies = 5;
 
 class FamilyState {

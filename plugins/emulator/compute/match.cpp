@@ -142,7 +142,7 @@ class MatchValueLoad final : public ComputePlan {
   }
 
   bool execute(EngineState& state, std::string*) const override {
-    auto& s = state.family<SpecialState>(Family::kSpecial);
+    auto& s = state.family<SpecialState>(Family::kVector);
     const auto load = load_kernel(in_.dtype);
     for (std::uint32_t p = 0; p < partitions_; ++p) {
       Cursor from(in_.pattern);
@@ -187,7 +187,7 @@ class FindIndex8 final : public ComputePlan {
   }
 
   bool execute(EngineState& state, std::string* error) const override {
-    const auto& s = state.family<SpecialState>(Family::kSpecial);
+    const auto& s = state.family<SpecialState>(Family::kVector);
     if (!check_keys(s, partitions_, error)) return false;
     const auto load = load_kernel(in_.dtype);
     float x[kMaxElements];
@@ -235,7 +235,7 @@ class MatchReplace8 final : public ComputePlan {
   }
 
   bool execute(EngineState& state, std::string* error) const override {
-    auto& s = state.family<SpecialState>(Family::kSpecial);
+    auto& s = state.family<SpecialState>(Family::kVector);
     if (!check_keys(s, partitions_, error)) return false;
     const auto load = load_kernel(in_.dtype);
     const auto store = store_kernel(out_.dtype);
@@ -290,12 +290,11 @@ class ReadIndices final : public ComputePlan {
   }
 
   bool execute(EngineState& state, std::string* error) const override {
-    const auto& s = state.family<SpecialState>(Family::kSpecial);
+    const auto& s = state.family<SpecialState>(Family::kVector);
     if (!expect(s.position_lanes >= partitions_, "number of channels", partitions_,
                 "more than the last MATCH_REPLACE8 has searched", error))
       return false;
-    for (std::uint32_t p = 0; p < partitions_; ++p)
-      store_positions(out_, p, s.positions[p].data());
+    for (std::uint32_t p = 0; p < partitions_; ++p) store_positions(out_, p, s.positions[p].data());
     return true;
   }
 

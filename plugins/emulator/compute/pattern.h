@@ -48,7 +48,16 @@ struct Pattern {
   bool dense() const { return dims == 1 && step[0] == 1; }
 };
 
-// Walks a pattern in runs along its innermost dimension.
+// Whole rows of a pattern: element (i0, i1) lies at offset + i0 * step0 + i1 *
+// step1, and comes at place i1 * count0 + i0. count1 is 1 for a part of a row.
+struct Block {
+  std::int64_t offset, step0, step1;
+  std::uint64_t count0, count1;
+
+  std::uint64_t total() const { return count0 * count1; }
+};
+
+// Walks a pattern in runs along its innermost dimension, or in blocks of them.
 class Cursor {
  public:
   explicit Cursor(const Pattern& pattern) : p_(pattern) {}
@@ -64,15 +73,41 @@ class Cursor {
     const Run run{offset_, p_.step[0], n};
     index_[0] += n;
     offset_ += static_cast<std::int64_t>(n) * p_.step[0];
-    for (std::uint32_t i = 0; i + 1 < p_.dims && index_[i] == p_.count[i]; ++i) {
+    carry(0);
+    return run;
+  }
+
+  // Next block of at most `limit` elements, limit not 0: rows while they are
+  // whole, a part of a row else.
+  Block block(std::uint64_t limit) {
+    const std::uint64_t row = p_.count[0];
+    if (p_.dims == 1 || index_[0] != 0 || limit < row) {
+      const Run run = next(limit);
+      return {run.offset, run.step, 0, run.count, 1};
+    }
+    const std::uint64_t rows = std::min(limit / row, p_.count[1] - index_[1]);
+    const Block b{offset_, p_.step[0], p_.step[1], row, rows};
+    index_[1] += rows;
+    offset_ += static_cast<std::int64_t>(rows) * p_.step[1];
+    carry(1);
+    return b;
+  }
+
+  // Elements left in the current row, and where they start.
+  std::uint64_t row_left() const { return p_.count[0] - index_[0]; }
+  std::int64_t offset() const { return offset_; }
+  bool contiguous() const { return p_.step[0] == 1; }
+
+ private:
+  // From a dimension that may have ended to the next one.
+  void carry(std::uint32_t i) {
+    for (; i + 1 < p_.dims && index_[i] == p_.count[i]; ++i) {
       offset_ += p_.step[i + 1] - static_cast<std::int64_t>(p_.count[i]) * p_.step[i];
       index_[i] = 0;
       ++index_[i + 1];
     }
-    return run;
   }
 
- private:
   const Pattern& p_;
   std::uint64_t index_[Pattern::kMaxDims] = {};
   std::int64_t offset_ = 0;

@@ -9,7 +9,7 @@ namespace opennrt::emu {
 
 namespace {
 
-constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {activation_plans, elementwise_plans};
+constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {activation_plans, match_plans, shuffle_plans, elementwise_plans};
 
 std::array<PlanMaker, 256> join_tables() {
   std::array<PlanMaker, 256> makers{};

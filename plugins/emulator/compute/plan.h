@@ -11,6 +11,7 @@
 #include <string>
 
 #include "compute/engine_state.h"
+#include "compute/formats.h"
 #include "device/address_map.h"
 #include "opennrt/isa/table.h"
 
@@ -24,6 +25,7 @@ struct PlanContext {
   std::uint32_t core = 0;
   std::uint32_t engine = 0;  // nrtp_engine
   isa::Generation generation = isa::Generation::kSunda;
+  NumericConfig numeric{};
 };
 
 enum class Access : std::uint8_t { kRead, kWrite, kReadWrite };

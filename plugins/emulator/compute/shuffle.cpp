@@ -51,7 +51,7 @@ class LoadMask final : public ComputePlan {
   }
 
   bool execute(EngineState& state, std::string*) const override {
-    auto& s = state.family<SpecialState>(Family::kSpecial);
+    auto& s = state.family<SpecialState>(Family::kVector);
     s.mask = mask_;
     s.mask_loaded = true;
     return true;
@@ -90,7 +90,7 @@ class StreamShuffle final : public ComputePlan {
   }
 
   bool execute(EngineState& state, std::string* error) const override {
-    const auto& s = state.family<SpecialState>(Family::kSpecial);
+    const auto& s = state.family<SpecialState>(Family::kVector);
     if (!s.mask_loaded) {
       *error = "no shuffle mask is loaded (LOAD_MASK_SELECT comes first)";
       return false;
@@ -175,12 +175,11 @@ class PoolBufferLoad final : public ComputePlan {
   }
 
   bool execute(EngineState& state, std::string*) const override {
-    auto& s = state.family<SpecialState>(Family::kSpecial);
+    auto& s = state.family<SpecialState>(Family::kVector);
     for (std::uint32_t p = 0; p < partitions_; ++p) {
       std::uint32_t* to = s.pool[p].data();
-      for_each_element(in_, p, [&](const std::uint8_t* from) {
-        std::memcpy(to++, from, in_.element_bytes);
-      });
+      for_each_element(
+          in_, p, [&](const std::uint8_t* from) { std::memcpy(to++, from, in_.element_bytes); });
     }
     s.pool_lanes = partitions_;
     s.pool_count = static_cast<std::uint32_t>(in_.pattern.total);
@@ -224,7 +223,7 @@ class Gather final : public ComputePlan {
   }
 
   bool execute(EngineState& state, std::string* error) const override {
-    auto& s = state.family<SpecialState>(Family::kSpecial);
+    auto& s = state.family<SpecialState>(Family::kVector);
     if (!expect(s.pool_lanes >= partitions_, "number of channels", partitions_,
                 "more than POOL_BUFFER_LOAD has filled", error) ||
         !same_bits(s.pool_dtype, out_.dtype, error))

@@ -29,8 +29,7 @@ inline OperandFields pattern_fields(const char* name, const std::uint8_t* bytes,
 // False with a text "<name> is <value>, <expectation>".
 inline bool expect(bool good, const char* name, std::uint64_t value, const char* expectation,
                    std::string* error) {
-  if (!good)
-    *error = std::string(name) + " is " + std::to_string(value) + ", " + expectation;
+  if (!good) *error = std::string(name) + " is " + std::to_string(value) + ", " + expectation;
   return good;
 }
 
@@ -38,9 +37,8 @@ inline bool expect(bool good, const char* name, std::uint64_t value, const char*
 inline bool resolve_number(const PlanContext& context, const OperandFields& f,
                            std::uint32_t partitions, Operand* out, std::string* error) {
   if (!resolve_operand(context, f, partitions, out, error)) return false;
-  if (load_kernel(out->dtype) && store_kernel(out->dtype)) return true;
-  *error = std::string(f.name) + ": data type " + std::to_string(f.dtype) +
-           " has no arithmetic";
+  if (format(out->dtype).load && format(out->dtype).store) return true;
+  *error = std::string(f.name) + ": data type " + std::to_string(f.dtype) + " has no arithmetic";
   return false;
 }
 

@@ -15,10 +15,10 @@ namespace opennrt::emu {
 class SpecialState final : public FamilyState {
  public:
   static constexpr std::uint32_t kLanes = 128;
-  static constexpr std::uint32_t kSlots = 8;          // of the match instructions
-  static constexpr std::uint32_t kQuadrant = 32;      // partitions a shuffle stays in
+  static constexpr std::uint32_t kSlots = 8;           // of the match instructions
+  static constexpr std::uint32_t kQuadrant = 32;       // partitions a shuffle stays in
   static constexpr std::uint32_t kPoolElements = 512;  // of a lane's pool buffer
-  static constexpr std::uint8_t kKeep = 0x20;         // shuffle mask: keep the destination
+  static constexpr std::uint8_t kKeep = 0x20;          // shuffle mask: keep the destination
   static constexpr std::uint32_t kNoPosition = 0xFFFFFFFF;
 
   // Keys of MATCH_VALUE_LOAD and positions of the last MATCH_REPLACE8.

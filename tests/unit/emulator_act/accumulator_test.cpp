@@ -55,9 +55,9 @@ TEST_F(Accumulator, SumsAreTakenBeforeTheOutputRounding) {
   EXPECT_NEAR(*at<float>(0x9000), 600 * (1 + 1.0 / 4096), 1e-3);
 }
 
-TEST_F(Accumulator, LanesArePartitions) {
+TEST_F(Accumulator, LanesAreChannels) {
   for (std::uint32_t p = 0; p < 128; ++p) *at<float>(0x100, p) = static_cast<float>(p);
-  const auto sum_of = [&](std::uint32_t first, std::uint8_t count, std::uint8_t command) {
+  const auto add = [&](std::uint32_t first, std::uint8_t count, std::uint8_t command) {
     const std::uint32_t shift = first * 0x40000;
     ok(activate({.in = 0x100 + shift,
                  .out = 0x8000 + shift,
@@ -66,11 +66,13 @@ TEST_F(Accumulator, LanesArePartitions) {
                  .partitions = count,
                  .accumulate = command}));
   };
-  sum_of(0, 128, 3);
-  sum_of(64, 32, 2);
-  ok(read(0x9000, 128, isa::kDtFloat32));
-  for (std::uint32_t p = 0; p < 128; ++p)
-    EXPECT_EQ(*at<float>(0x9000, p), static_cast<float>(p >= 64 && p < 96 ? 2 * p : p)) << p;
+  add(0, 128, 3);
+  add(64, 32, 2);
+  ok(read(0x9000 + 64 * 0x40000, 64, isa::kDtFloat32));
+  for (std::uint32_t lane = 0; lane < 64; ++lane)
+    EXPECT_EQ(*at<float>(0x9000, 64 + lane),
+              static_cast<float>(lane < 32 ? lane + 64 + lane : lane))
+        << lane;
 }
 
 TEST_F(Accumulator, ReadsAsHalfPrecision) {

@@ -315,13 +315,29 @@ TEST_F(Activate, WrongFieldsAreRefused) {
   r = activate({});
   ac::bias_src_n.set(r.data(), 2);
   ac::bias.set(r.data(), 64);
-  refused(r, {"bias", "registers are 0 to 63"});
+  refused(r, {"bias", "64", "63"});
   r = activate({});
   ac::bias_src_n.set(r.data(), 0);
   ac::bias.set(r.data(), 0x30000);  // beyond the partition
   refused(r, {"bias", "partition"});
   on(NRTP_ENGINE_DVE);
   refused(activate({}), {"ACTIVATE", "engine"});
+}
+
+TEST_F(Activate, OperandsInRegisters) {
+  fill<float>(0x100, 0, {1, 2});
+  fill<float>(0x200, 0, {3, 4});
+  Record r = activate(
+      {.in = 0x80000003, .out = 0x80000004, .in_counts = {2}, .out_counts = {2}, .partitions = 1});
+  state_.registers[3] = 0x100;
+  state_.registers[4] = 0x8000;
+  ok(r);
+  EXPECT_EQ(at<float>(0x8000)[1], 2);
+  state_.registers[3] = 0x200;
+  ok(r);
+  EXPECT_EQ(at<float>(0x8000)[1], 4);
+  state_.registers[4] = 0x2FFFC;  // the second element lies outside
+  refused(r, {"destination", "register 4"});
 }
 
 TEST_F(Activate, Activate2IsRefusedByName) {

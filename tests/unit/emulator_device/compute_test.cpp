@@ -214,11 +214,11 @@ TEST_F(Compute, InPlaceAndPartitionOffset) {
   for (std::uint32_t p = 0; p < 128; ++p) put<float>(sbuf(p, 0), static_cast<float>(p));
   const std::uint32_t at = 32 * 0x40000;
   execute(Program{}
-              .add(tensor_tensor(6, 0xAA, 0xA, 64, {at, {1}, {1}}, {at, {1}, {1}}, {at, {1}, {1}}))
+              .add(tensor_tensor(6, 0xAA, 0xA, 32, {at, {1}, {1}}, {at, {1}, {1}}, {at, {1}, {1}}))
               .add(halt()),
           NRTP_ENGINE_DVE);
   for (std::uint32_t p = 0; p < 128; ++p)
-    EXPECT_EQ(get<float>(sbuf(p, 0)), static_cast<float>(p >= 32 && p < 96 ? p * p : p)) << p;
+    EXPECT_EQ(get<float>(sbuf(p, 0)), static_cast<float>(p >= 32 && p < 64 ? p * p : p)) << p;
 }
 
 TEST_F(Compute, StridedBroadcastAndReversedPatternsThroughPsum) {
