@@ -9,8 +9,9 @@ namespace opennrt::emu {
 
 namespace {
 
-constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {elementwise_plans, pe_load_plans,
-                                                             pe_matmul_plans};
+constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {activation_plans, elementwise_plans,
+                                                             match_plans,      pe_load_plans,
+                                                             pe_matmul_plans,  shuffle_plans};
 
 std::array<PlanMaker, 256> join_tables() {
   std::array<PlanMaker, 256> makers{};
