@@ -16,6 +16,9 @@ enum ExitCode { kDone = 0, kFailed = 1, kBadUsage = 2 };
 
 using Words = std::vector<std::string>;
 
+// The first word chooses.
+int neff_command(const Words& words);
+
 int neff_info(const Words& words);
 int neff_tree(const Words& words);
 int neff_disasm(const Words& words);

@@ -147,7 +147,15 @@ std::optional<std::size_t> find_engine(std::string_view name) {
 
 std::string json_text(std::string_view text) {
   if (simdjson::validate_utf8(text.data(), text.size())) return std::string(text);
-  return neff::printable(text, text.size());
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80)
+      out += c;
+    else
+      out += fmt::format("\\x{:02x}", byte);
+  }
+  return out;
 }
 
 }  // namespace opennrt::tools

@@ -164,8 +164,9 @@ class WaitChecker {
 
   void runtime_semaphore(const std::string& member, std::uint64_t number, isa::RecordView record,
                          std::uint8_t mode, std::uint8_t index) {
+    static const isa::EnumTable& updates = *isa::find_enumeration("update_mode");
     const std::uint8_t kind = mode & 0x0F;
-    if (kind == 0) return;
+    if (kind == 0 || updates.find(mode) == nullptr) return;
     const bool event = kind == update::EVT_SET_READ || kind == update::EVT_CLR_READ;
     const std::uint32_t reserved =
         event ? graph_.runtime_event_count : graph_.runtime_semaphore_count;
