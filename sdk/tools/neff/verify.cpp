@@ -17,7 +17,7 @@
 namespace opennrt::tools {
 namespace {
 
-void print_findings(const Model& model, const Findings& findings) {
+void print_findings(const std::string& path, const Findings& findings) {
   for (const Finding& f : findings.kept())
     print(fmt::format("{:<7} {}{}: {}\n", f.severity == Severity::kError ? "error" : "warning",
                       neff::printable(f.member, 400),
@@ -25,14 +25,13 @@ void print_findings(const Model& model, const Findings& findings) {
   const std::uint64_t all = findings.errors() + findings.warnings();
   if (all > findings.kept().size())
     print(fmt::format("... and {} more (--limit)\n", all - findings.kept().size()));
-  print(fmt::format("{}: {} errors, {} warnings\n", model.path, findings.errors(),
-                    findings.warnings()));
+  print(fmt::format("{}: {} errors, {} warnings\n", path, findings.errors(), findings.warnings()));
 }
 
-void print_json(const Model& model, const Findings& findings) {
+void print_json(const std::string& path, const Findings& findings) {
   neffkit::JsonWriter json;
   json.begin_object();
-  json.member("file", json_text(model.path));
+  json.member("file", json_text(path));
   json.member("errors", findings.errors());
   json.member("warnings", findings.warnings());
   json.key("findings");
@@ -50,7 +49,7 @@ void print_json(const Model& model, const Findings& findings) {
   print(json.str() + "\n");
 }
 
-// A name and a number of a variable, "member: text" of a refusal in two parts.
+// "member: text" of a refusal in two parts.
 std::pair<std::string, std::string> split(std::string_view message) {
   const std::size_t colon = message.find(": ");
   if (colon == std::string_view::npos) return {"model", std::string(message)};
@@ -112,11 +111,19 @@ int neff_verify(const Words& words) {
   if (!args) return bad_usage("verify", args.status());
   const auto limit = args->number("limit", 100);
   if (!limit) return bad_usage("verify", limit.status());
-  auto model = open_model(args->positional()[0]);
-  if (!model) return fail("verify", model.status());
+  const std::string& path = args->positional()[0];
+  const auto bytes = read_whole(path);
+  if (!bytes) return fail("verify", bytes.status());
+  auto model = open_model(path, *bytes);
   Findings findings(*limit);
-  verify_model(*model, findings);
-  args->has("json") ? print_json(*model, findings) : print_findings(*model, findings);
+  if (model) {
+    verify_model(*model, findings);
+  } else {
+    // The message begins with the path, which is said already.
+    findings.error("file", std::nullopt,
+                   std::string(model.status().message().substr(path.size() + 2)));
+  }
+  args->has("json") ? print_json(path, findings) : print_findings(path, findings);
   const bool bad = findings.errors() != 0 || (args->has("strict") && findings.warnings() != 0);
   return finish("verify", bad ? kFailed : kDone);
 }

@@ -132,6 +132,10 @@ class NeffCommand(unittest.TestCase):
         data = json.loads(run("verify", "--json", self.dir / "damaged.neff", code=1).stdout)
         self.assertEqual(data["errors"], 1)
         self.assertIn("MD5", data["findings"][0]["text"])
+        (self.dir / "cut.neff").write_bytes(damaged[:1500])
+        data = json.loads(run("verify", "--json", self.dir / "cut.neff", code=1).stdout)
+        self.assertEqual([f["member"] for f in data["findings"]], ["file"])
+        self.assertIn("truncated", data["findings"][0]["text"])
 
     def test_diff_of_an_edited_model(self):
         self.assertEqual(run("diff", self.model, self.model).stdout, "")
