@@ -60,6 +60,14 @@ Result<Program> load(std::span<const std::byte> bytes, const LoadLimits& limits)
 
 Result<Program> load_members(const Header& header, MemberTable table, const LoadLimits& limits) {
   const auto members = std::make_shared<MemberTable>(std::move(table));
+  ONRT_ASSIGN(Program program, load_shared_members(header, members, limits));
+  members->drop_unkept();
+  return program;
+}
+
+Result<Program> load_shared_members(const Header& header,
+                                    const std::shared_ptr<MemberTable>& members,
+                                    const LoadLimits& limits) {
   ONRT_ASSIGN(Manifest manifest, read_manifest(*members, header, limits));
 
   std::vector<SubgraphReader> readers(manifest.graphs.size());
@@ -83,7 +91,6 @@ Result<Program> load_members(const Header& header, MemberTable table, const Load
   program.inputs = std::move(manifest.inputs);
   program.outputs = std::move(manifest.outputs);
   for (SubgraphReader& reader : readers) program.subgraphs.push_back(std::move(reader.graph));
-  members->drop_unkept();
   program.storage = members;
   ONRT_LOG(kNeff, kInfo, "{}: target {}, compiler {}, NEFF version {}.{}, {} subgraphs",
            quote(program.name), printable(program.target),

@@ -30,13 +30,15 @@ bool MemberTable::add(std::string name, Member member) {
 
 const Member* MemberTable::find(std::string_view name) const {
   const auto it = members_.find(name);
-  return it == members_.end() ? nullptr : &it->second;
+  if (it == members_.end()) return nullptr;
+  it->second.read_ = true;
+  return &it->second;
 }
 
 const Member* MemberTable::keep(std::string_view name) {
   const auto it = members_.find(name);
   if (it == members_.end()) return nullptr;
-  it->second.kept_ = true;
+  it->second.kept_ = it->second.read_ = true;
   return &it->second;
 }
 

@@ -36,6 +36,7 @@ class Member {
   std::unique_ptr<std::byte[], Free> data_;
   std::size_t size_;
   bool kept_ = false;
+  mutable bool read_ = false;
 };
 
 class MemberTable {
@@ -44,6 +45,13 @@ class MemberTable {
   bool add(std::string name, Member member);
   bool contains(std::string_view name) const { return members_.contains(name); }
   std::size_t size() const { return members_.size(); }
+
+  // visit(std::string_view name, const Member&, bool read) for every member, in
+  // no order; read: find() or keep() gave it out.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (const auto& [name, member] : members_) visit(std::string_view(name), member, member.read_);
+  }
 
   // nullptr when there is no such member.
   const Member* find(std::string_view name) const;

@@ -123,7 +123,9 @@ void add_uncovered(std::string* out, const RecordLayout& layout, RecordView reco
 
 std::string disassemble(RecordView record, Generation generation) {
   const Instruction* instruction = find_instruction(record[0]);
-  if (instruction == nullptr) return ".record " + hex_bytes(record.data(), record.size());
+  if (instruction == nullptr || !instruction->exists_on(generation)) {
+    return ".record " + hex_bytes(record.data(), record.size());
+  }
   const RecordLayout& layout = instruction->layout(generation);
   std::string out = instruction->name;
   const auto header = load_record<ControlRecord>(record.data()).h;

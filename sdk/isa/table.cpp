@@ -34,6 +34,15 @@ const char* EnumTable::find(std::uint32_t value) const {
   return nullptr;
 }
 
+const char* EnumTable::find(std::uint32_t value, Generation generation) const {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (values[i].value == value) {
+      return (values[i].generations & generation_bit(generation)) != 0 ? values[i].name : nullptr;
+    }
+  }
+  return nullptr;
+}
+
 std::optional<std::uint32_t> EnumTable::find(std::string_view text) const {
   for (std::size_t i = 0; i < count; ++i) {
     if (text == values[i].name) return values[i].value;
@@ -50,6 +59,7 @@ const Field* RecordLayout::find(std::string_view field) const {
 
 const RecordLayout& Instruction::layout(Generation generation) const {
   if (const RecordLayout* own = layouts[static_cast<std::size_t>(generation)]) return *own;
+  if (exists_on(generation)) return opaque_layout();
   for (const RecordLayout* other : layouts) {
     if (other != nullptr) return *other;
   }

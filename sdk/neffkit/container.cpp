@@ -52,19 +52,29 @@ void put_octal(std::uint8_t* field, std::size_t digits, std::uint64_t value) {
   }
 }
 
-bool append_entry(const Member& member, Bytes* tar, std::string* error) {
-  if (member.name.size() > kTarNameBytes || member.bytes.size() > kTarLargestSize) {
-    *error = "member " + member.name + ": name over 100 characters or content over 8 GiB";
-    return false;
-  }
+constexpr std::size_t kTarPrefixBytes = 155;
+
+// Where a long name is cut into the header's prefix and name fields; npos: it
+// fits neither whole nor cut.
+std::size_t split_of(const std::string& name) {
+  if (name.size() <= kTarNameBytes) return 0;
+  const std::size_t slash = name.rfind('/', kTarPrefixBytes);
+  if (slash == std::string::npos || slash == 0) return std::string::npos;
+  return name.size() - slash - 1 <= kTarNameBytes ? slash : std::string::npos;
+}
+
+void append_file(const std::string& name, std::size_t split, char type, const std::uint8_t* data,
+                 std::size_t size, Bytes* tar) {
   std::array<std::uint8_t, kTarBlock> header{};
-  std::copy(member.name.begin(), member.name.end(), header.begin());
-  put_octal(&header[100], 7, 0644);                  // mode
-  put_octal(&header[108], 7, 0);                     // owner
-  put_octal(&header[116], 7, 0);                     // group
-  put_octal(&header[124], 11, member.bytes.size());  // size
-  put_octal(&header[136], 11, 0);                    // time: the same source, the same bytes
-  header[156] = '0';                                 // regular file
+  const std::string tail = split == 0 ? name : name.substr(split + 1);
+  std::copy(tail.begin(), tail.end(), header.begin());
+  std::copy_n(name.begin(), split, header.begin() + 345);
+  put_octal(&header[100], 7, 0644);   // mode
+  put_octal(&header[108], 7, 0);      // owner
+  put_octal(&header[116], 7, 0);      // group
+  put_octal(&header[124], 11, size);  // size
+  put_octal(&header[136], 11, 0);     // time: the same source, the same bytes
+  header[156] = static_cast<std::uint8_t>(type);
   std::memcpy(&header[257], "ustar\00000", 8);
   // The checksum counts its own field as spaces.
   std::fill_n(header.begin() + 148, 8, std::uint8_t{' '});
@@ -72,8 +82,33 @@ bool append_entry(const Member& member, Bytes* tar, std::string* error) {
   put_octal(&header[148], 6, sum);
   header[154] = 0;
   tar->insert(tar->end(), header.begin(), header.end());
-  tar->insert(tar->end(), member.bytes.begin(), member.bytes.end());
+  tar->insert(tar->end(), data, data + size);
   tar->resize((tar->size() + kTarBlock - 1) / kTarBlock * kTarBlock);
+}
+
+// "LENGTH path=NAME\n", where LENGTH counts the whole line.
+std::string pax_path(const std::string& name) {
+  const std::string rest = " path=" + name + "\n";
+  std::size_t length = rest.size();
+  while (std::to_string(length).size() + rest.size() != length)
+    length = std::to_string(length).size() + rest.size();
+  return std::to_string(length) + rest;
+}
+
+bool append_entry(const Member& member, Bytes* tar, std::string* error) {
+  if (member.bytes.size() > kTarLargestSize) {
+    *error = "member " + member.name + ": content over 8 GiB";
+    return false;
+  }
+  const std::size_t split = split_of(member.name);
+  if (split != std::string::npos) {
+    append_file(member.name, split, '0', member.bytes.data(), member.bytes.size(), tar);
+    return true;
+  }
+  const std::string path = pax_path(member.name);
+  append_file("pax", 0, 'x', reinterpret_cast<const std::uint8_t*>(path.data()), path.size(), tar);
+  append_file(member.name.substr(0, kTarNameBytes), 0, '0', member.bytes.data(),
+              member.bytes.size(), tar);
   return true;
 }
 
@@ -111,17 +146,6 @@ bool gzip(const Bytes& in, Bytes* out, std::string* error) {
   return true;
 }
 
-bool compress(const std::vector<Member>& members, Bytes* out, std::string* error) {
-  Bytes tar;
-  for (const Member& m : members) {
-    if (!append_entry(m, &tar, error)) return false;
-  }
-  tar.resize(tar.size() + 2 * kTarBlock);  // end of archive
-  if (!gzip(tar, out, error)) return false;
-  out->resize((out->size() + kPayloadUnit - 1) / kPayloadUnit * kPayloadUnit);
-  return true;
-}
-
 Poco::DigestEngine::Digest md5(const Bytes& bytes) {
   Poco::MD5Engine engine;
   engine.update(bytes.data(), bytes.size());
@@ -130,10 +154,23 @@ Poco::DigestEngine::Digest md5(const Bytes& bytes) {
 
 }  // namespace
 
+bool make_payload(const std::vector<Member>& members, bool gzipped, Bytes* out,
+                  std::string* error) {
+  Bytes tar;
+  for (const Member& m : members) {
+    if (!append_entry(m, &tar, error)) return false;
+  }
+  tar.resize(tar.size() + 2 * kTarBlock);  // end of archive
+  if (!gzipped) *out = std::move(tar);
+  if (gzipped && !gzip(tar, out, error)) return false;
+  out->resize((out->size() + kPayloadUnit - 1) / kPayloadUnit * kPayloadUnit);
+  return true;
+}
+
 bool pack_neff(const Program& program, const std::vector<Member>& members, Bytes* out,
                std::string* error) {
   Bytes payload;
-  if (!compress(members, &payload, error)) return false;
+  if (!make_payload(members, true, &payload, error)) return false;
   out->assign(kHeaderBytes, 0);
   std::uint64_t features = program.feature_bits;
   if (program.subgraphs.size() > 1) features |= kFeatureVnc;

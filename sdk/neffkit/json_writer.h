@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes JSON text. Keys and texts are names that need no escapes; the parser
-// of the source lets no other through.
+// Writes JSON text on one line. Keys and texts are UTF-8.
 #pragma once
 
 #include <charconv>
@@ -34,6 +33,8 @@ class JsonWriter {
     const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
     raw(std::string_view(buffer, static_cast<std::size_t>(end - buffer)));
   }
+
+  void boolean(bool value) { raw(value ? "true" : "false"); }
 
   void member(std::string_view name, std::string_view value) {
     key(name);
@@ -68,7 +69,19 @@ class JsonWriter {
   }
   void quote(std::string_view value) {
     out_ += '"';
-    out_ += value;
+    for (const char c : value) {
+      if (c == '"' || c == '\\') {
+        out_ += '\\';
+        out_ += c;
+      } else if (static_cast<unsigned char>(c) < 0x20) {
+        static constexpr char kDigits[] = "0123456789abcdef";
+        out_ += "\\u00";
+        out_ += kDigits[c >> 4];
+        out_ += kDigits[c & 15];
+      } else {
+        out_ += c;
+      }
+    }
     out_ += '"';
   }
   void separate() {

@@ -32,19 +32,24 @@ constexpr Subcommand kSubcommands[] = {
 void usage(std::FILE* to) {
   std::fprintf(to, "usage: opennrt SUBCOMMAND [options]   (opennrt SUBCOMMAND --help)\n");
   for (const Subcommand& s : kSubcommands) std::fprintf(to, "  %-10s %s\n", s.name, s.summary);
-  std::fprintf(to, "  %-10s any other name runs the program opennrt-NAME (opennrt-neff)\n", "NAME");
+  std::fprintf(to, "  %-10s %s\n", "neff", "look into model files, take them apart, build them");
+  std::fprintf(to, "  %-10s any other name runs the program opennrt-NAME\n", "NAME");
+  std::fprintf(to, "  %-10s the help of one of them\n", "help NAME");
 }
 
-int external(const std::string& name, char** argv) {
-  const std::string program = "opennrt-" + name;
+int external(const std::string& name, std::vector<std::string>& words) {
+  std::string program = "opennrt-" + name;
+  std::vector<char*> argv = {program.data()};
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
   char self[4096];
   const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
   if (n > 0) {
     Poco::Path beside(std::string(self, static_cast<std::size_t>(n)));
     beside.setFileName(program);
-    if (Poco::File(beside).exists()) execv(beside.toString().c_str(), argv + 1);
+    if (Poco::File(beside).exists()) execv(beside.toString().c_str(), argv.data());
   }
-  execvp(program.c_str(), argv + 1);
+  execvp(program.c_str(), argv.data());
   if (errno == ENOENT)
     std::fprintf(stderr, "opennrt: no subcommand '%s' and no program %s\n", name.c_str(),
                  program.c_str());
@@ -63,10 +68,17 @@ int main(int argc, char** argv) {
   }
   // Lines stay in order with the runtime's log when both go to one file.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  const std::string name = argv[1];
+  std::string name = argv[1];
+  std::vector<std::string> words(argv + 2, argv + argc);
   if (name == "--help" || name == "-h" || name == "help") {
-    usage(stdout);
-    return 0;
+    if (words.empty()) {
+      usage(stdout);
+      return 0;
+    }
+    // The words behind the name choose a subcommand of it: help neff info.
+    name = words[0];
+    words.erase(words.begin());
+    words.push_back("--help");
   }
   if (name == "--version") {
     std::printf("opennrt %s\n", OPENNRT_VERSION);
@@ -79,10 +91,10 @@ int main(int argc, char** argv) {
   }
   try {
     for (const Subcommand& s : kSubcommands)
-      if (name == s.name) return s.run(std::vector<std::string>(argv + 2, argv + argc));
+      if (name == s.name) return s.run(words);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "opennrt %s: %s\n", name.c_str(), e.what());
     return 1;
   }
-  return external(name, argv);
+  return external(name, words);
 }

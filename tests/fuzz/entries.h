@@ -19,6 +19,18 @@ std::vector<std::string> seeds_neff_container();
 void fuzz_neff_manifest(const std::uint8_t* data, std::size_t size);
 std::vector<std::string> seeds_neff_manifest();
 
+// A whole NEFF through verify, the figures, unpack and pack.
+void fuzz_neff_tool(const std::uint8_t* data, std::size_t size);
+std::vector<std::string> seeds_neff_tool();
+
+// Text for the assembler.
+void fuzz_neff_listing(const std::uint8_t* data, std::size_t size);
+std::vector<std::string> seeds_neff_listing();
+
+// A stream of records: to text and back, and verified inside a program.
+void fuzz_neff_records(const std::uint8_t* data, std::size_t size);
+std::vector<std::string> seeds_neff_records();
+
 // A configuration file.
 void fuzz_config_yaml(const std::uint8_t* data, std::size_t size);
 std::vector<std::string> seeds_config_yaml();

@@ -23,6 +23,9 @@ void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
 const Target kTargets[] = {
     {"neff_container", fuzz_neff_container, seeds_neff_container},
     {"neff_manifest", fuzz_neff_manifest, seeds_neff_manifest},
+    {"neff_tool", fuzz_neff_tool, seeds_neff_tool},
+    {"neff_listing", fuzz_neff_listing, seeds_neff_listing},
+    {"neff_records", fuzz_neff_records, seeds_neff_records},
     {"config_yaml", fuzz_config_yaml, seeds_config_yaml},
 };
 

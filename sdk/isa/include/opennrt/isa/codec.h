@@ -12,7 +12,7 @@
 // number, r5 for registers, FP32/BFLOAT16 for type pairs, 1.5 or 0x.. for
 // floats, 1.5f or 0x.. for immediates, a,b,c for arrays, hex:0a0b for bytes,
 // "text" for names. Bytes that no field covers: @<offset>=hex:0a0b. A record
-// whose opcode is not in the table: .record hex:<128 digits>.
+// whose opcode the family does not have: .record hex:<128 digits>.
 #pragma once
 
 #include <array>

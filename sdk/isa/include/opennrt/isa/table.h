@@ -49,6 +49,8 @@ struct EnumTable {
   const EnumValue* values;
   std::size_t count;
   const char* find(std::uint32_t value) const;  // nullptr: no such value
+  // The same, and that family has the value.
+  const char* find(std::uint32_t value, Generation generation) const;
   std::optional<std::uint32_t> find(std::string_view name) const;
 };
 
@@ -94,13 +96,16 @@ struct Instruction {
 
   bool exists_on(Generation g) const { return (generations & generation_bit(g)) != 0; }
   bool runs_on(std::uint32_t engine) const { return engine < 8 && (engines >> engine & 1) != 0; }
-  // Layout of that family, or that of another one where it has none of its own.
+  // Layout of that family. Where the family has the instruction but its layout
+  // is not known there: opaque_layout(); where it has not: that of another one.
   const RecordLayout& layout(Generation generation) const;
 };
 
 std::span<const Instruction> instructions();  // by opcode
 std::span<const EnumTable> enumerations();
 std::span<const RecordLayout> record_layouts();
+// All of the payload as bytes.
+const RecordLayout& opaque_layout();
 
 const Instruction* find_instruction(std::uint8_t opcode);  // nullptr: not an instruction
 const Instruction* find_instruction(std::string_view name);

@@ -30,6 +30,11 @@ struct Member {
 // Manifests, instruction streams, constants and tables of a checked program.
 std::vector<Member> make_members(const Program& program);
 
+// The archive of the members in their order: a tar, gzipped if asked for,
+// padded with zeros. The same members give the same bytes.
+bool make_payload(const std::vector<Member>& members, bool gzipped, std::vector<std::uint8_t>* out,
+                  std::string* error);
+
 // Header, hash and compressed archive.
 bool pack_neff(const Program& program, const std::vector<Member>& members,
                std::vector<std::uint8_t>* out, std::string* error);
