@@ -122,6 +122,7 @@ Status TdrvImpl::check_options(std::size_t) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
   for (const auto& group : options_.logical_cores) {
     auto logical = std::make_unique<LogicalCore>();
+    logical->software = SoftwareDevice(bindings_);
     logical->index = static_cast<std::uint32_t>(logical_.size());
     logical->form = form_;
     logical->report_numerical = options_.report_numerical_errors;

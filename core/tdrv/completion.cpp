@@ -18,6 +18,7 @@ constexpr int kRecordsPerStep = 16;  // of one engine
 // An engine that reported a fatal error will not finish: no need to wait for
 // the whole timeout, only for what is still on its way.
 constexpr std::uint64_t kAfterFatalMs = 500;
+constexpr std::uint64_t kAskAfterMs = 5;  // without progress, before a software device is asked
 
 const char* engine_label(std::uint32_t engine) {
   constexpr const char* kNames[] = {"PE", "ACT", "POOL", "DVE", "SP"};
@@ -157,8 +158,20 @@ std::string ExecutionImpl::missing() const {
   return out;
 }
 
+std::string ExecutionImpl::deadlock() const {
+  std::string out;
+  for (std::size_t c = 0; c < used_; ++c) {
+    const CoreNode& core = *logical_->cores[c];
+    fmt::format_to(std::back_inserter(out), "{}[ND {}] {}", c == 0 ? "" : "; ",
+                   core.device().index(),
+                   logical_->software.describe(core.device().index(), core.core()));
+  }
+  return out;
+}
+
 StepResult ExecutionImpl::finish_ok() {
   sweep_errors();
+  if (logical_->software.checks_coverage() && model_) check_outputs();
   for (std::size_t c = 0; c < used_; ++c) {
     CoreNode& core = *logical_->cores[c];
     core.exec().retire(cores_[c].descriptors);
@@ -207,6 +220,17 @@ StepResult ExecutionImpl::step(std::uint64_t timeout_ms) {
   const std::uint64_t idle_ms = (now - idle_since_ns_) / 1'000'000;
   if (idle_ms >= timeout_ms) {
     return lose(NRT_TIMEOUT, fmt::format("no progress for {} ms", timeout_ms));
+  }
+  // A software device knows at once that nothing will come. It is asked twice,
+  // as a notification may have been written after the last look at the queues.
+  if (logical_->software.present() && idle_ms >= kAskAfterMs &&
+      now - stuck_asked_ns_ >= kAskAfterMs * 1'000'000) {
+    stuck_asked_ns_ = now;
+    const bool stuck = logical_->software.is_stuck();
+    if (stuck && was_stuck_ && !collect())
+      return lose(engine_stopped_ ? NRT_EXEC_COMPLETED_WITH_ERR : NRT_TIMEOUT,
+                  "deadlock: " + deadlock());
+    was_stuck_ = stuck;
   }
   if (engine_stopped_ && idle_ms >= kAfterFatalMs) {
     return lose(NRT_EXEC_COMPLETED_WITH_ERR, "an engine stopped with an error");

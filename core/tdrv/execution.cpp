@@ -125,12 +125,46 @@ Status ExecutionImpl::arm() {
     logical_->posted[i].store(target, std::memory_order_relaxed);
     cores_[i].engines.fill(EngineState::kStartPending);
   }
-  idle_since_ns_ = 0;
+  idle_since_ns_ = stuck_asked_ns_ = 0;
+  was_stuck_ = false;
+  if (logical_->software.checks_anything() && model_) expect_outputs();
   device_start_ = UINT64_MAX;
   device_end_ = 0;
   engine_stopped_ = order_broken_ = false;
   state_ = State::kArmed;
   return Status::ok();
+}
+
+void ExecutionImpl::expect_outputs() const {
+  const std::uint32_t device = logical_->cores.front()->device().index();
+  const neff::Program& program = model_->program();
+  const std::size_t inputs = program.inputs.size();
+  for (std::size_t i = 0; i < inputs; ++i)
+    logical_->software.name(device, key_[i], program.inputs[i].size, program.inputs[i].name);
+  for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+    const neff::TensorInfo& out = program.outputs[i];
+    const std::uint64_t address = key_[inputs + i];
+    logical_->software.name(device, address, out.size, out.name);
+    // An output in the place of an input may keep the input's bytes.
+    bool shared = false;
+    for (std::size_t k = 0; k < inputs; ++k)
+      shared |= key_[k] < address + out.size && address < key_[k] + program.inputs[k].size;
+    if (!shared) logical_->software.expect_written(device, address, out.size);
+  }
+}
+
+void ExecutionImpl::check_outputs() {
+  const std::uint32_t device = logical_->cores.front()->device().index();
+  const neff::Program& program = model_->program();
+  for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+    const neff::TensorInfo& out = program.outputs[i];
+    const auto missing =
+        logical_->software.first_unwritten(device, key_[program.inputs.size() + i], out.size);
+    if (missing)
+      record(NRT_EXEC_COMPLETED_WITH_ERR,
+             fmt::format("model '{}': output '{}': byte {} of {} was never written", program.name,
+                         out.name, *missing, out.size));
+  }
 }
 
 Status ExecutionImpl::kick() {

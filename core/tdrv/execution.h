@@ -56,6 +56,11 @@ class ExecutionImpl final : public Execution {
   // For an engine that has not ended: what its program waits for.
   void append_open_wait(const CoreNode& core, std::size_t subgraph, std::uint32_t engine,
                         std::string& out) const;
+  // Coverage of the outputs, when a software device checks it.
+  void expect_outputs() const;
+  void check_outputs();
+  // Engines and what they wait for, when no part of a software device can move.
+  std::string deadlock() const;
   StepResult finish_ok();
   StepResult lose(NRT_STATUS code, std::string_view what);  // the core is unusable afterwards
 
@@ -72,7 +77,9 @@ class ExecutionImpl final : public Execution {
   Status status_;
   bool engine_stopped_ = false;  // an error record says an engine will not finish
   bool order_broken_ = false;
-  std::uint64_t idle_since_ns_ = 0;  // 0: there was progress in the last step
+  std::uint64_t stuck_asked_ns_ = 0;  // when the software device was last asked
+  bool was_stuck_ = false;            // its answer
+  std::uint64_t idle_since_ns_ = 0;   // 0: there was progress in the last step
   std::uint64_t device_start_ = 0, device_end_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tdrv/core_node.h"
+#include "tdrv/software_device.h"
 
 namespace opennrt::tdrv {
 
@@ -22,6 +23,7 @@ struct LogicalCore {
   std::uint32_t form = 0;   // nrtp_ib_form of all its images
   bool report_numerical = false;
   std::vector<CoreNode*> cores;
+  SoftwareDevice software;       // of all its cores
   Scratchpad shared_scratchpad;  // in the HBM of the first core
   // Per core the program in which its last armed request ends; NULL = the ready
   // program. A program of fewer subgraphs leaves the other cores where they are.

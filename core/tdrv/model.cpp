@@ -37,6 +37,8 @@ void ModelImpl::release() {
   released_ = true;
   cache_.clear();
   for (auto it = cores_.rbegin(); it != cores_.rend(); ++it) {
+    for (const DmemPtr& memory : (*it)->memory)
+      logical_->software.forget((*it)->core->device().index(), memory->address(), memory->size());
     if ((*it)->allocator) (*it)->allocator->release_all();
     // The regions belong to the core: others may still be placed on them.
     (*it)->scratchpad.reset();
@@ -90,7 +92,26 @@ Status ModelImpl::stage(std::uint32_t form) {
     release();
     return std::move(status).with_context(fmt::format("model '{}'", program_->name));
   }
+  if (logical_->software.checks_anything()) name_ranges();
   return Status::ok();
+}
+
+void ModelImpl::name_ranges() const {
+  for (std::size_t rank = 0; rank < cores_.size(); ++rank) {
+    const CoreModel& core = *cores_[rank];
+    const std::uint32_t device = core.core->device().index();
+    for (const neff::Variable& v : program_->subgraphs[rank].variables) {
+      const std::uint64_t address = core.variable_address[v.var_id];
+      if (v.type == neff::VariableType::kStateBuffer || address == kUnplaced) continue;
+      logical_->software.name(device, address, v.size, v.name);
+    }
+    for (std::size_t e = 0; e < neff::kEngines; ++e)
+      if (core.images.memory[e])
+        logical_->software.name(
+            device, core.images.address[e], core.images.memory[e]->size(),
+            fmt::format("{} image of {}", neff::engine_name(static_cast<neff::Engine>(e)),
+                        program_->name));
+  }
 }
 
 // --- variables ------------------------------------------------------------------

@@ -60,6 +60,8 @@ class ModelImpl final : public Model, public std::enable_shared_from_this<ModelI
   std::atomic<std::uint32_t> executions{0};  // bound and not finished
 
  private:
+  // For the findings of a software device that checks programs.
+  void name_ranges() const;
   Status place_variables(CoreModel& core, const neff::Subgraph& subgraph);
   Status place_scratchpad(CoreModel& core, const neff::Subgraph& subgraph);
   Status place_pointers(CoreModel& core, const neff::Subgraph& subgraph,

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tdrv/software_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace opennrt::tdrv {
+
+SoftwareDevice::SoftwareDevice(const Bindings& bindings) {
+  if (bindings.platform != NRTP_PLATFORM_EMULATOR || bindings.ndl == nullptr ||
+      bindings.ndl->misc == nullptr)
+    return;
+  control_ = bindings.ndl->misc->control;
+  ctx_ = bindings.ndl_ctx;
+  const std::optional<std::string> checks = ask("verify");
+  if (!checks) {
+    control_ = nullptr;  // a port without the channel
+    return;
+  }
+  checks_ = *checks != "none";
+  coverage_ = checks->find("coverage") != std::string::npos;
+}
+
+std::optional<std::string> SoftwareDevice::ask(const std::string& request) const {
+  if (control_ == nullptr) return std::nullopt;
+  std::string reply(2048, '\0');
+  const std::int64_t length = control_(ctx_, request.c_str(), reply.data(), reply.size());
+  if (length < 0) return std::nullopt;
+  reply.resize(std::min(static_cast<std::size_t>(length), reply.size() - 1));
+  return reply;
+}
+
+bool SoftwareDevice::is_stuck() const { return ask("stuck") == "1"; }
+
+std::string SoftwareDevice::describe(std::uint32_t device, std::uint32_t core) const {
+  return ask(fmt::format("describe {} {}", device, core)).value_or("");
+}
+
+void SoftwareDevice::name(std::uint32_t device, std::uint64_t address, std::uint64_t bytes,
+                          std::string_view text) const {
+  if (checks_ && bytes != 0) ask(fmt::format("name {} {:#x} {} {}", device, address, bytes, text));
+}
+
+void SoftwareDevice::forget(std::uint32_t device, std::uint64_t address,
+                            std::uint64_t bytes) const {
+  if (checks_ && bytes != 0) ask(fmt::format("forget {} {:#x} {}", device, address, bytes));
+}
+
+void SoftwareDevice::expect_written(std::uint32_t device, std::uint64_t address,
+                                    std::uint64_t bytes) const {
+  if (coverage_) ask(fmt::format("expect {} {:#x} {}", device, address, bytes));
+}
+
+std::optional<std::uint64_t> SoftwareDevice::first_unwritten(std::uint32_t device,
+                                                             std::uint64_t address,
+                                                             std::uint64_t bytes) const {
+  if (!coverage_) return std::nullopt;
+  const std::optional<std::string> reply =
+      ask(fmt::format("missing {} {:#x} {}", device, address, bytes));
+  std::uint64_t offset = 0;
+  if (!reply ||
+      std::from_chars(reply->data(), reply->data() + reply->size(), offset).ec != std::errc())
+    return std::nullopt;
+  return offset;
+}
+
+}  // namespace opennrt::tdrv

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a software device can tell beyond the driver's interface: that nothing
+// can move any more, who waits for what, which output bytes nothing wrote. On
+// silicon every answer is "unknown".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tdrv/tdrv.h"
+
+namespace opennrt::tdrv {
+
+class SoftwareDevice {
+ public:
+  SoftwareDevice() = default;
+  // Asks the driver layer once which checks are on.
+  explicit SoftwareDevice(const Bindings& bindings);
+
+  bool present() const { return control_ != nullptr; }
+  bool checks_coverage() const { return coverage_; }
+  bool checks_anything() const { return checks_; }
+
+  // No engine and no DMA queue of the machine can go on.
+  bool is_stuck() const;
+  // Engines of a core that stand inside a program or have failed.
+  std::string describe(std::uint32_t device, std::uint32_t core) const;
+  // What findings call a range of device memory.
+  void name(std::uint32_t device, std::uint64_t address, std::uint64_t bytes,
+            std::string_view text) const;
+  void forget(std::uint32_t device, std::uint64_t address, std::uint64_t bytes) const;
+  // From now on the bytes count as not written; offset of the first that still
+  // is not.
+  void expect_written(std::uint32_t device, std::uint64_t address, std::uint64_t bytes) const;
+  std::optional<std::uint64_t> first_unwritten(std::uint32_t device, std::uint64_t address,
+                                               std::uint64_t bytes) const;
+
+ private:
+  std::optional<std::string> ask(const std::string& request) const;
+
+  int64_t (*control_)(void*, const char*, char*, size_t) = nullptr;
+  void* ctx_ = nullptr;
+  bool coverage_ = false, checks_ = false;
+};
+
+}  // namespace opennrt::tdrv
