@@ -14,9 +14,10 @@ namespace opennrt::emu {
 
 namespace {
 
-// Product name up to the dot, first letter large: "trn1.2xlarge" -> "Trn1".
+// First part of the product name, first letter large: "trn1.2xlarge" -> "Trn1",
+// "trn3-gen1-server" -> "Trn3".
 std::string family(const char* product) {
-  std::string text(product, std::strcspn(product, "."));
+  std::string text(product, std::strcspn(product, ".-"));
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text;
 }
