@@ -117,7 +117,6 @@ constexpr nrtp_arch_dma make_dma() {
 
 template <const ArchFacts& F>
 constexpr nrtp_arch_ib make_ib() {
-  constexpr auto kGeneration = static_cast<isa::Generation>(F.arch_type - 2);
   constexpr U32 kBlockAlign = 0x8000;
   nrtp_arch_ib t{};
   t.size = sizeof t;
@@ -131,10 +130,10 @@ constexpr nrtp_arch_ib make_ib() {
     return append_step(F, which, env, out);
   };
   t.validate_inst = [](U32 engine, const std::uint8_t in[64], nrtp_diag* out) {
-    return validate_inst(kGeneration, engine, in, out);
+    return validate_inst(F, engine, in, out);
   };
   t.validate_image = [](U32 engine, const std::uint8_t* image, U64 bytes, nrtp_diag* out) {
-    return validate_image(kGeneration, engine, image, bytes, out);
+    return validate_image(F, engine, image, bytes, out);
   };
   return t;
 }

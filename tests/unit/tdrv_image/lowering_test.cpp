@@ -45,8 +45,20 @@ auto nop() { return isa::zero_record<isa::ControlRecord>(isa::kOpNop); }
 TEST(Lowering, RealOpcodesAreCopiedByteForByte) {
   TestProgram p;
   auto r = isa::zero_record<isa::TensorTensorRecord>(isa::kOpTensorTensor);
-  auto* bytes = reinterpret_cast<std::uint8_t*>(&r);
-  for (std::size_t i = 2; i < sizeof r; ++i) bytes[i] = static_cast<std::uint8_t>(3 * i);
+  r.h.debug_cmd = 6;
+  r.h.debug_hint = 9;
+  r.h.wait_mode = isa::kWaitSemGe;
+  r.h.wait_index = 15;
+  r.h.update_mode = isa::kUpdateSemInc;
+  r.h.update_index = 21;
+  r.h.value = 0x1E1B1804;
+  r.src_dtypes = isa::kDtFloat32 | isa::kDtBfloat16 << 4;
+  r.dst_dtype = isa::kDtFloat16;
+  r.op = 6;
+  r.partitions = 96;
+  r.src0 = {0x4120, {3, -7, 11}, {13, 17, 19}};
+  r.src1 = {0x20458, {23, 29, 31}, {37, 41, 43}};
+  r.dst = {0x2000100, {1, 2, 3}, {5, 6, 7}};
   p.add(Engine::kDve, r);
   const Image image = image_of(p, Engine::kDve);
   const auto copied = main_record<isa::TensorTensorRecord>(image, 1);
