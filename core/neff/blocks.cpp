@@ -41,6 +41,13 @@ Status BlockReader::read_block(const Json& item, std::optional<Engine> engine) {
   if (!ids_[index].insert(block.id).second)
     return id.invalid("{}: queue {} has this block already", block.id, quote(queue.name));
   ONRT_TRY(read_completion(item, block));
+  ONRT_TRY(item.get("priority_class", 0, kMaxU32, block.priority_class));
+  bool section_start = false;
+  ONRT_TRY(item.get("section_start_desc", section_start));
+  if (section_start)
+    return item.invalid(
+        "section_start_desc true: placing a block on one ring of its set is not supported by this "
+        "release");
   std::string_view function;
   ONRT_TRY(item.get("function_start", function));
   block.function_start = function;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "neff/definition.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "log/log.h"
 
 namespace opennrt::neff {
@@ -8,6 +11,7 @@ namespace {
 
 constexpr std::string_view kEngineKeys[kEngines] = {"pe", "act", "pool", "dve", "sp"};
 constexpr std::size_t kMaxMemberName = 4096;
+constexpr std::size_t kMaxFeatureName = 255;
 
 // The low semaphores and events belong to the runtime.
 Status read_runtime_counts(const Json& root, const LoadLimits& limits, Subgraph& graph) {
@@ -91,6 +95,45 @@ Status check_leniently(const Json& root) {
   return Status::ok();
 }
 
+// Names of the header's feature bits.
+constexpr std::string_view kFeatures[] = {
+    "collective_has_offset",
+    "neff_feature_custom_ops",
+    "neff_coalesced_ccops",
+    "neff_queue_set_instances",
+    "neff_has_functions",
+    "neff_feature_dynamic_pwp",
+    "neff_feature_indirect_memcpy_32b_sem_wait",
+    "neff_feature_indirect_memcpy_bound_check",
+    "neff_feature_DMA_desc_higher_dim",
+    "neff_feature_vnc",
+    "neff_feature_DGE",
+    "neff_feature_POOL_RSQRT",
+    "neff_feature_remote_sem",
+    "neff_feature_DGE_cast",
+    "neff_feature_vector_DGE",
+    "neff_feature_embedding_stride32",
+    "neff_feature_SQI_no_rearm",
+    "neff_feature_hardware_DGE",
+    "neff_feature_partial_sb2sb_ccop",
+    "neff_feature_large_tensor_support",
+};
+
+// What the subgraph says it uses. Informational: what cannot run is refused
+// where it stands, and the header's bits gate the file.
+Status read_features(const Json& root, Subgraph& graph) {
+  const auto list = root.find("neff_features");
+  if (!list) return Status::ok();
+  return list->for_each_element([&](const Json& element) {
+    ONRT_ASSIGN(const std::string_view name, element.name(kMaxFeatureName));
+    if (std::find(std::begin(kFeatures), std::end(kFeatures), name) == std::end(kFeatures))
+      ONRT_LOG(kNeff, kWarn, "{}: {}: {}: a feature this release does not know",
+               printable(element.member()), element.path(), quote(name));
+    graph.features.emplace_back(name);
+    return Status::ok();
+  });
+}
+
 Status read_engine_names(const Json& root, SubgraphReader& reader) {
   for (std::size_t engine = 0; engine < kEngines; ++engine) {
     const auto file = root.find(kEngineKeys[engine]);
@@ -125,6 +168,7 @@ Status read_definition(const MemberTable& members, const LoadLimits& limits,
   ONRT_TRY(root.expect_object());
   ONRT_TRY(read_runtime_counts(root, limits, reader.graph));
   ONRT_TRY(read_fp8(root, reader.graph));
+  ONRT_TRY(read_features(root, reader.graph));
   ONRT_TRY(read_reservation(root, limits));
   ONRT_TRY(check_leniently(root));
   return read_engine_names(root, reader);

@@ -220,16 +220,42 @@ Result<std::vector<Side>> read_sources(const Json& item, const SubgraphReader& r
   return sources;
 }
 
+// Keys that belong to other operations would change nothing.
+Status refuse_stray(const Json& item, DmaOp op) {
+  const auto stray = [&](std::string_view key, std::string_view of) -> Status {
+    if (!item.find(key)) return Status::ok();
+    return item.invalid("{}: only {} has it", key, of);
+  };
+  if (op != DmaOp::kFma) {
+    ONRT_TRY(stray("scale", "fma"));
+    ONRT_TRY(stray("scale_dtype", "fma"));
+  }
+  if (op != DmaOp::kMin && op != DmaOp::kMax) {
+    ONRT_TRY(stray("constant", "min or max"));
+    ONRT_TRY(stray("constant_dtype", "min or max"));
+  }
+  if (op != DmaOp::kTranspose) {
+    ONRT_TRY(stray("transpose_op", "transpose"));
+    ONRT_TRY(stray("transpose_shape", "transpose"));
+    ONRT_TRY(stray("transpose_element_size", "transpose"));
+  }
+  return Status::ok();
+}
+
 }  // namespace
 
 Result<Descriptor> read_descriptor(const Json& item, const SubgraphReader& reader) {
   ONRT_TRY(item.expect_object());
   Descriptor descriptor;
   ONRT_TRY(read_op(item, descriptor));
+  ONRT_TRY(refuse_stray(item, descriptor.op));
   ONRT_ASSIGN(const Side to, read_side(item, kTo, reader));
   ONRT_ASSIGN(const std::vector<Side> sources, read_sources(item, reader, descriptor.op));
   descriptor.to = to.pattern;
   for (const Side& side : sources) {
+    if (side.pattern.dtype != sources.front().pattern.dtype)
+      return item.invalid(
+          "from_arr: sources of different dtypes are not supported by this release");
     ONRT_TRY(check_amount(item, descriptor, side, to));
     descriptor.from.push_back(side.pattern);
   }

@@ -91,6 +91,7 @@ struct Block {
   std::vector<Descriptor> descriptors;
   std::string instance_name;
   std::string function_start;
+  std::uint32_t priority_class = 0;  // no effect on results
 };
 
 enum class QueueType : std::uint8_t { kIn, kOut, kData, kDynamic, kEmbeddingUpdate, kActLoad };
@@ -133,6 +134,7 @@ struct Subgraph {
   std::vector<ActTableSet> act_sets;                         // index = set number of opcode 0x23
   std::vector<NamedBlob> dve_tables;
   std::uint32_t runtime_event_count = 0, runtime_semaphore_count = 0;
+  std::vector<std::string> features;  // names of neff_features; the header's bits decide
   std::optional<Fp8Config> fp8;
   std::uint64_t scratchpad_bytes = 0;  // max of backing_offset + size over kVirtual
   const Variable* find_variable(std::string_view name) const;

@@ -86,6 +86,21 @@ Status read_scratch(const Json& item, const LoadLimits& limits, QueueSet& queue)
   return Status::ok();
 }
 
+// Keys of queue kinds that no engine of ours serves.
+Status refuse_unsupported(const Json& item, const QueueSet& queue) {
+  if (queue.type == QueueType::kEmbeddingUpdate)
+    return item.invalid("type \"embedding_update\" is not supported by this release");
+  for (const std::string_view key : {"embedding_update_sync_semaphore"}) {
+    const auto value = item.find(key);
+    if (value) return value->invalid("not supported by this release");
+  }
+  if (queue.instances.size() <= 1) return Status::ok();
+  return item.invalid(
+      "queue_instances: {} instances; switching between them is not supported by "
+      "this release, one is",
+      queue.instances.size());
+}
+
 Status read_queue(std::string_view name, const Json& item, const Subgraph& graph,
                   const LoadLimits& limits, QueueSet& queue) {
   ONRT_TRY(item.expect_object());
@@ -98,6 +113,7 @@ Status read_queue(std::string_view name, const Json& item, const Subgraph& graph
   ONRT_TRY(item.get("num_queues", 1, kMaxRings, queue.num_queues));
   ONRT_TRY(read_semaphores(item, graph, limits, queue));
   ONRT_TRY(read_instances(item, queue));
+  ONRT_TRY(refuse_unsupported(item, queue));
   return read_scratch(item, limits, queue);
 }
 

@@ -15,7 +15,9 @@ constexpr std::size_t kMaxMemberName = 4096;
 constexpr std::byte kOpTrigger{0xC1};
 constexpr std::size_t kNameOffset = 12, kNameBytes = 32, kBlockOffset = 48;
 
-Status check_trigger(const Subgraph& graph, Engine engine, std::string_view place,
+// The record is empty of faults nearly always: its place is made for messages only.
+template <typename Place>
+Status check_trigger(const Subgraph& graph, Engine engine, const Place& place,
                      std::span<const std::byte> record) {
   const char* raw = reinterpret_cast<const char*>(record.data()) + kNameOffset;
   const std::string_view name(raw, strnlen(raw, kNameBytes));
@@ -23,19 +25,20 @@ Status check_trigger(const Subgraph& graph, Engine engine, std::string_view plac
   for (std::size_t i = 0; i < 4; ++i)
     id |= std::to_integer<std::uint32_t>(record[kBlockOffset + i]) << (8 * i);
   if (name.size() == kNameBytes)
-    return Status::invalid("{}: DMA trigger with a queue name of more than {} bytes: {}", place,
+    return Status::invalid("{}: DMA trigger with a queue name of more than {} bytes: {}", place(),
                            kNameBytes - 1, quote(name));
   const QueueSet* queue = graph.find_queue(name);
   if (!queue)
-    return Status::invalid("{}: DMA trigger of queue {}, which does not exist", place, quote(name));
+    return Status::invalid("{}: DMA trigger of queue {}, which does not exist", place(),
+                           quote(name));
   if (queue->owner && *queue->owner != engine)
-    return Status::invalid("{}: DMA trigger of queue {}, which is owned by {}, not by {}", place,
+    return Status::invalid("{}: DMA trigger of queue {}, which is owned by {}, not by {}", place(),
                            quote(name), engine_key(*queue->owner), engine_key(engine));
   if (!queue->find_block(id))
     return Status::invalid(
         "{}: DMA trigger of block {} of queue {}, which has no such block "
         "({} blocks)",
-        place, id, quote(name), queue->blocks.size());
+        place(), id, quote(name), queue->blocks.size());
   return Status::ok();
 }
 
@@ -65,9 +68,10 @@ Status check_triggers(const Subgraph& graph) {
     for (std::size_t at = 0; at < stream.size(); at += kRecordBytes) {
       if (stream[at] != kOpTrigger) continue;
       // Records are counted from 1, as debuggers of these streams do.
-      const std::string place =
-          fmt::format("{}: record {} (byte {})", printable(graph.stream_members[engine]),
-                      at / kRecordBytes + 1, at);
+      const auto place = [&] {
+        return fmt::format("{}: record {} (byte {})", printable(graph.stream_members[engine]),
+                           at / kRecordBytes + 1, at);
+      };
       ONRT_TRY(check_trigger(graph, static_cast<Engine>(engine), place,
                              stream.subspan(at, kRecordBytes)));
     }

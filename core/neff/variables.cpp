@@ -168,6 +168,8 @@ class VariableReader {
       if (known == std::end(kBackings))
         return backing->invalid("{}: must be local, shared, sharded or main", quote(text));
       variable.backing = known->second;
+      if (variable.backing == BackingBuffer::kSharded)
+        return backing->invalid("{}: not supported by this release", quote(text));
     }
     reader_.graph.scratchpad_bytes =
         std::max(reader_.graph.scratchpad_bytes, variable.backing_offset + variable.size);
@@ -243,10 +245,14 @@ class VariableReader {
 
   Status check_references(const Json& section) const {
     const auto& variables = reader_.graph.variables;
+    const Variable* table = nullptr;
     for (const Variable& variable : variables) {
+      if (variable.type == VariableType::kDgeTable && std::exchange(table, &variable))
+        return at(section, variable)->invalid("a second dge-table; one is supported");
       const auto bad = [&](std::uint32_t id) {
         return id >= variables.size() || id == variable.var_id ||
-               variables[id].type == VariableType::kList;
+               variables[id].type == VariableType::kList ||
+               variables[id].type == VariableType::kDgeTable;
       };
       const auto refuse = [&](std::uint32_t id, const char* key) {
         return at(section, variable)

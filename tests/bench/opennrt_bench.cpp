@@ -164,6 +164,26 @@ void LoadUnload(benchmark::State& state) {
 }
 BENCHMARK(LoadUnload)->Unit(benchmark::kMillisecond);
 
+// Load of the largest real model, when the corpus is at hand.
+void LoadLargest(benchmark::State& state) {
+  const char* folder = std::getenv("OPENNRT_CORPUS");
+  const std::string path =
+      std::string(folder != nullptr ? folder : OPENNRT_DEFAULT_CORPUS) + "/conv_f32_n2_sunda.neff";
+  const std::vector<char> neff = read_file(path);
+  if (neff.empty()) {
+    state.SkipWithError("no corpus: set OPENNRT_CORPUS");
+    return;
+  }
+  REQUIRE(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
+  for (auto _ : state) {
+    nrt_model_t* model = nullptr;
+    REQUIRE(nrt_load(neff.data(), neff.size(), 0, -1, &model));
+    REQUIRE(nrt_unload(model));
+  }
+  nrt_close();
+}
+BENCHMARK(LoadLargest)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -144,6 +144,31 @@ std::vector<std::string> seeds_neff_manifest() {
   std::vector<std::string> seeds;
   for (const auto& [name, content] : sample())
     seeds.push_back(std::string(1, static_cast<char>(seeds.size())) + content);
+  // Keys that few programs have.
+  const auto with = [&](const char* member, std::string_view from, std::string_view to) {
+    std::size_t index = 0;
+    for (const auto& [name, content] : sample()) {
+      const std::size_t at = content.find(from);
+      if (name == member && at != std::string::npos) {
+        std::string text = content;
+        text.replace(at, from.size(), to);
+        seeds.push_back(std::string(1, static_cast<char>(index)) + text);
+      }
+      ++index;
+    }
+  };
+  const char* const def = "sg00/def.json";
+  with(def, R"("neff_features": [])",
+       R"("neff_features": ["neff_feature_vnc", "neff_has_functions", "x"])");
+  with(def, R"(["qPoolIO0_a"])", R"(["qPoolIO0_a", "qPoolIO0_b"])");
+  with(def, R"("backing_buf": "local")", R"("backing_buf": "shared")");
+  with(def, R"("type": "list")", R"("type": "dge-table")");
+  with(def, R"("type": "in")", R"("type": "in", "embedding_update_sync_semaphore": 9)");
+  const char* const sp = "sg00/SP.json";
+  with(sp, R"("id": 1, )", R"("id": 1, "priority_class": 3, "section_start_desc": false, )");
+  with(sp, R"("op": "max")", R"("op": "min")");
+  with(sp, "WZXY", "XYZW");
+  with(sp, "[0.5, 2]", "-0.25");
   return seeds;
 }
 

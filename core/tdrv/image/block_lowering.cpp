@@ -336,6 +336,26 @@ Result<QueueRings> build_queue_rings(const neff::QueueSet& set, const RingInputs
         set.name, inputs.subgraph->name,
         set.type == neff::QueueType::kActLoad ? "act_load" : "embedding_update");
   }
+  if (set.type == neff::QueueType::kDynamic && !set.blocks.empty()) {
+    return Status::invalid(
+        "queue set '{}' in {} is dynamic, its descriptors are generated; it cannot have {} blocks",
+        set.name, inputs.subgraph->name, set.blocks.size());
+  }
+  for (const neff::Block& block : set.blocks) {
+    if (!block.function_start.empty()) {
+      return Status::invalid(
+          "block {} of queue set '{}' in {} belongs to function '{}'; this release runs blocks of "
+          "the main program only",
+          block.id, set.name, inputs.subgraph->name, block.function_start);
+    }
+    // One ring instance is the set itself; two would need rings of their own.
+    if (block.instance_name != set.blocks.front().instance_name) {
+      return Status::invalid(
+          "queue set '{}' in {} has blocks of the ring instances '{}' and '{}'; this release knows "
+          "one",
+          set.name, inputs.subgraph->name, set.blocks.front().instance_name, block.instance_name);
+    }
+  }
   QueueRings out;
   out.blocks.reserve(set.blocks.size());
   for (const neff::Block& block : set.blocks) {

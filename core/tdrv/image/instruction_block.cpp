@@ -17,6 +17,7 @@ using image::CorePlan;
 
 constexpr std::uint32_t kMaxQueueSets = 14;  // hardware queues 0..13
 constexpr std::uint8_t kCompilerOrdering = 0;
+constexpr std::size_t kRuntimePartBytes = 32 << 10;  // usual size; more is no error
 
 bool uses_argument_table(const neff::Subgraph* subgraph) {
   return subgraph != nullptr && std::any_of(subgraph->variables.begin(), subgraph->variables.end(),
@@ -108,6 +109,10 @@ std::uint32_t size_of(const std::vector<std::uint8_t>& bytes) {
 Status assemble(const CorePlan& plan, std::uint32_t engine, image::TriggerLedger& ledger,
                 Image& out) {
   const ImageInputs& in = *plan.inputs;
+  // The stream and the runtime's own parts, so that the image is written in place.
+  if (in.subgraph != nullptr) {
+    out.bytes.reserve(in.subgraph->streams[engine].size() + kRuntimePartBytes);
+  }
   image::RegionWriter regions(plan, engine, out.bytes);
   ONRT_TRY(regions.append_preamble(out.patches));
   out.gate_offset = regions.gate_offset();

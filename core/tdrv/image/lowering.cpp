@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "tdrv/image/function_table.h"
 #include "tdrv/image/pseudo_records.h"
 #include "tdrv/image/variable_records.h"
 
@@ -21,54 +22,6 @@ constexpr std::uint8_t kFirstPseudo = 0xC0, kLastPseudo = 0xDF;
 constexpr std::size_t kMaxLoweredRecords = 16;  // of one pseudo-instruction
 
 bool is_pseudo(std::uint8_t opcode) { return opcode >= kFirstPseudo && opcode <= kLastPseudo; }
-
-// Names of the pseudo-instructions 0xC0..0xDF; they exist in compiled programs
-// only, so the device tables do not list them.
-std::string_view pseudo_name(std::uint8_t opcode) {
-  constexpr std::array<std::string_view, 32> kNames = {
-      "",
-      "PSEUDO_DMATRIGGER",
-      "PSEUDO_DMAREARM",
-      "PSEUDO_DMABARRIER",
-      "PSEUDO_DMAMEMCPY_FULL_IND",
-      "PSEUDO_SEMAPHORE_SET",
-      "PSEUDO_LOAD_ACT_FUNC_SET",
-      "PSEUDO_TRIGGER_ALL_REDUCE",
-      "PSEUDO_TRIGGER_COLLECTIVE",
-      "PSEUDO_READ_VAR_ADDR",
-      "PSEUDO_EMBEDDING_UPDATE",
-      "PSEUDO_SEND_RECV",
-      "PSEUDO_BRANCH_LABEL",
-      "PSEUDO_TENSOR_STORE",
-      "PSEUDO_TENSOR_LOAD",
-      "PSEUDO_DMASWAP_QUEUE_SET",
-      "PSEUDO_SET_RNG_SEED",
-      "PSEUDO_FUNCTION_BEGIN",
-      "PSEUDO_FUNCTION_RETURN",
-      "PSEUDO_FUNCTION_CALL",
-      "PSEUDO_DMA_DIRECT2D",
-      "PSEUDO_SYNC_BARRIER",
-      "PSEUDO_RANGE_CHECK",
-      "PSEUDO_JPEG_DECODE",
-      "PSEUDO_CORE_BARRIER",
-      "PSEUDO_TRIGGER_COLLECTIVE2",
-      "PSEUDO_EXTENSION",
-      "PSEUDO_CUR_PROCESSING_RANK_ID",
-      "PSEUDO_GID_LOAD",
-      "PSEUDO_BRANCH_PREFETCH_HINT",
-      "PSEUDO_TENSOR_COMPLETION",
-      "PSEUDO_INST",
-  };
-  const std::string_view name = kNames[opcode - kFirstPseudo];
-  return name.empty() ? "unknown pseudo-instruction" : name;
-}
-
-// A function of the stream: record `begin` starts it, its body ends before `end`.
-struct Function {
-  std::string_view name;
-  std::size_t begin = 0, end = 0;
-  std::uint8_t return_lo = 0, return_hi = 0;
-};
 
 }  // namespace
 
@@ -93,8 +46,9 @@ class StreamLowering {
     }
     records_ = stream_.size() / kRecordBytes;
     slot_of_.resize(records_);
-    main_end_ = records_;
-    ONRT_TRY(find_functions());
+    ONRT_ASSIGN(functions_,
+                read_functions(stream_, [this](std::size_t index) { return place(index); }));
+    main_end_ = functions_.main_records;
     ONRT_TRY(lower_range(0, main_end_));
     main_end_slot_ = out_.slot();
     return Status::ok();
@@ -102,7 +56,7 @@ class StreamLowering {
 
   Status append_functions(std::uint32_t postamble_slot) {
     section_ = Section::kFunction;
-    for (const Function& function : functions_) {
+    for (const Function& function : functions_.list) {
       function_ = &function;
       slot_of_[function.begin] = out_.slot();
       // FUNCTION_BEGIN leaves no record.
@@ -126,69 +80,6 @@ class StreamLowering {
   // "sg00/PE.bin record 12"
   std::string place(std::size_t index) const {
     return fmt::format("{} record {}", member(), index);
-  }
-
-  // The functions behind MAIN, by FUNCTION_BEGIN. Every body must end in a
-  // record that does not fall through.
-  Status find_functions() {
-    for (std::size_t i = 0; i < records_; ++i) {
-      if (std::to_integer<std::uint8_t>(stream_[i * kRecordBytes]) != kOpPseudoFunctionBegin) {
-        continue;
-      }
-      const auto begin = isa::load_record<FunctionBeginRecord>(stream_.data() + i * kRecordBytes);
-      // The name stays where the stream is.
-      const char* name = reinterpret_cast<const char*>(stream_.data() + i * kRecordBytes) +
-                         offsetof(FunctionBeginRecord, name);
-      const std::size_t length = ::strnlen(name, sizeof begin.name);
-      if (length == 0 || length == sizeof begin.name) {
-        return Status::invalid("{}: a function name has 1 to {} characters", place(i),
-                               sizeof begin.name - 1);
-      }
-      Function function{.name = {name, length},
-                        .begin = i,
-                        .end = records_,
-                        .return_lo = begin.return_lo,
-                        .return_hi = begin.return_hi};
-      if (find_function(function.name) != nullptr) {
-        return Status::invalid("{}: function '{}' is defined twice", place(i), function.name);
-      }
-      if (begin.return_lo >= kRegisters || begin.return_hi >= kRegisters) {
-        return Status::invalid(
-            "{}: function '{}' returns through registers {} and {}; there are {}", place(i),
-            function.name, begin.return_lo, begin.return_hi, int{kRegisters});
-      }
-      if (begin.reset_semaphores != 0) {
-        return Status::invalid(
-            "{}: function '{}' resets semaphores on return ({}), which is not supported by this "
-            "release",
-            place(i), function.name, begin.reset_semaphores);
-      }
-      if (functions_.empty()) {
-        main_end_ = i;
-      } else {
-        functions_.back().end = i;
-      }
-      functions_.push_back(function);
-    }
-    for (const Function& function : functions_) ONRT_TRY(check_end(function));
-    return Status::ok();
-  }
-
-  Status check_end(const Function& function) const {
-    const std::size_t last = function.end - 1;
-    const std::byte* record = stream_.data() + last * kRecordBytes;
-    const auto op = std::to_integer<std::uint8_t>(record[0]);
-    const bool jumps = op == isa::kOpCompareBranch &&
-                       isa::load_record<isa::CompareBranchRecord>(record).op == isa::kBranchAlways;
-    if (op == kOpPseudoFunctionReturn || op == kOpPseudoInst || jumps) return Status::ok();
-    return Status::invalid("{}: function '{}' does not end in a return, an exit or a branch",
-                           place(last), function.name);
-  }
-
-  const Function* find_function(std::string_view name) const {
-    const auto found = std::find_if(functions_.begin(), functions_.end(),
-                                    [&](const Function& f) { return f.name == name; });
-    return found == functions_.end() ? nullptr : &*found;
   }
 
   Status lower_range(std::size_t first, std::size_t last) {
@@ -357,7 +248,7 @@ class StreamLowering {
   Status lower_call() {
     const auto call = isa::load_record<FunctionCallRecord>(record_.data());
     const std::string_view name(call.name, ::strnlen(call.name, sizeof call.name));
-    const Function* callee = find_function(name);
+    const Function* callee = functions_.find(name);
     if (callee == nullptr) {
       return Status::invalid("names function '{}', which the stream does not define", name);
     }
@@ -369,7 +260,7 @@ class StreamLowering {
                                call.args_table_var, in_.subgraph->name);
       }
     }
-    calls_.push_back({out_.slot(), static_cast<std::size_t>(callee - functions_.data())});
+    calls_.push_back({out_.slot(), static_cast<std::size_t>(callee - functions_.list.data())});
     out_.append(move_record(callee->return_lo, 0));
     out_.append(move_record(callee->return_hi, 0));
     out_.take_events(out_.branch_always(), call.h);
@@ -399,7 +290,7 @@ class StreamLowering {
     constexpr auto kBytes = static_cast<std::uint32_t>(kRecordBytes);
     for (const Call& call : calls_) {
       const std::uint32_t branch = call.slot + 2, back = (branch + 1) * kBytes;
-      out_.set_target(branch, slot_of_[functions_[call.function].begin]);
+      out_.set_target(branch, slot_of_[functions_.list[call.function].begin]);
       image_.relocations.push_back({call.slot * kBytes + kData, back, false});
       image_.relocations.push_back({(call.slot + 1) * kBytes + kData, back, true});
     }
@@ -601,7 +492,7 @@ class StreamLowering {
   Section section_ = Section::kMain;
   const Function* function_ = nullptr;  // being lowered
   bool skip_next_ = false;              // the next record was consumed
-  std::vector<Function> functions_;
+  FunctionTable functions_;
   std::vector<Call> calls_;
   std::vector<std::uint32_t> exits_;    // branches to POSTAMBLE
   std::vector<std::uint32_t> slot_of_;  // source record -> slot

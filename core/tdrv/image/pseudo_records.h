@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "opennrt/isa/records.h"
 
@@ -22,6 +23,9 @@ inline constexpr std::uint8_t kOpPseudoExtension = 0xDA;
 inline constexpr std::uint8_t kOpPseudoPrefetchHint = 0xDD;
 inline constexpr std::uint8_t kOpPseudoInst = 0xDF;
 inline constexpr std::uint8_t kPseudoInstExit = 1;
+
+// Name of an opcode 0xC0..0xDF.
+std::string_view pseudo_name(std::uint8_t opcode);
 
 inline constexpr std::uint8_t kRegisters = 64;  // general registers of a sequencer
 

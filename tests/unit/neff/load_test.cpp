@@ -192,6 +192,18 @@ TEST_F(LoadTest, SpansOutliveTheFileAndTheProgramObject) {
   EXPECT_EQ(text_of(raw), neff_.members.at("sg00/raw.bin"));
 }
 
+TEST_F(LoadTest, FeaturesByNameAndPriority) {
+  neff_.replace("sg00/def.json", "\"neff_features\": []",
+                "\"neff_features\": [\"neff_feature_vnc\", \"neff_feature_of_tomorrow\"]");
+  neff_.replace("sg00/SP.json", "\"id\": 1, ",
+                "\"id\": 1, \"priority_class\": 3, \"section_start_desc\": false, ");
+  const auto program = load(neff_.build());
+  ASSERT_TRUE(program.is_ok()) << program.status().message();
+  EXPECT_EQ(program->subgraphs[0].features,
+            (std::vector<std::string>{"neff_feature_vnc", "neff_feature_of_tomorrow"}));
+  EXPECT_EQ(program->subgraphs[0].find_queue("qSPIO0")->blocks[1].priority_class, 3U);
+}
+
 TEST_F(LoadTest, MissingEngineIsAnEmptyStream) {
   neff_.replace("sg00/def.json", "\"pe\": \"PE.json\", ", "");
   const auto program = load(neff_.build());

@@ -150,14 +150,13 @@ TEST_F(LogicalCoreTest, BothCoresUseTheCallersTensorsThroughTheirOwnRings) {
 
 TEST_F(LogicalCoreTest, VariablesOfEachCore) {
   auto program = two_core_program();
-  std::uint32_t remote = 0, shared = 0, main = 0, local = 0, sharded = 0;
+  std::uint32_t remote = 0, shared = 0, main = 0, local = 0;
   for (std::uint32_t i = 0; i < 2; ++i) {
     neff::Subgraph& sg = program->subgraphs[i];
     remote = add_remote(sg, i == 0 ? "SB{1}" : "SB{0}", {1 - i, 0});
     shared = add_scratch(sg, "shared", neff::BackingBuffer::kShared);
     main = add_scratch(sg, "main", neff::BackingBuffer::kMain);
     local = add_scratch(sg, "local", neff::BackingBuffer::kLocal);
-    sharded = add_scratch(sg, "sharded", neff::BackingBuffer::kSharded);
   }
   const auto model = stage(program);
   auto& cores = static_cast<ModelImpl&>(*model).cores();
@@ -171,8 +170,18 @@ TEST_F(LogicalCoreTest, VariablesOfEachCore) {
   EXPECT_EQ(a[remote], b[0]);
   EXPECT_EQ(b[remote], a[0]);
   EXPECT_EQ(a[shared], b[shared]);
-  for (const std::uint32_t own : {main, local, sharded}) EXPECT_NE(a[own], b[own]) << own;
+  for (const std::uint32_t own : {main, local}) EXPECT_NE(a[own], b[own]) << own;
   EXPECT_EQ(a[main], a[local]);  // one arena, one offset
+}
+
+// How the cores divide such a buffer is not known.
+TEST_F(LogicalCoreTest, ShardedBackingBufferIsRefusedByName) {
+  auto program = two_core_program();
+  add_scratch(program->subgraphs[1], "half", neff::BackingBuffer::kSharded);
+  const auto refused = tdrv_->stage(program, 0, 1);
+  EXPECT_EQ(refused.status().code(), NRT_INVALID);
+  EXPECT_NE(refused.status().message().find("'half'"), std::string_view::npos);
+  EXPECT_NE(refused.status().message().find("sharded"), std::string_view::npos);
 }
 
 TEST_F(LogicalCoreTest, BadRemoteReferenceLeavesNothingBehind) {

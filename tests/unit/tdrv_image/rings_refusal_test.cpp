@@ -143,6 +143,8 @@ TEST_F(RingsRefusal, QueueCountAndType) {
   set_->num_queues = 17;
   EXPECT_TRUE(has(refused(), "17 queues"));
   set_->num_queues = 16;
+  set_->type = neff::QueueType::kDynamic;
+  EXPECT_TRUE(has(refused(), "'qX' in sg00 is dynamic"));
   set_->type = neff::QueueType::kEmbeddingUpdate;
   EXPECT_TRUE(has(refused(), "embedding_update"));
 }
