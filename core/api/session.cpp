@@ -55,6 +55,13 @@ std::uint32_t events_needed(const nrtp_arch_sync& sync) {
   return needed;
 }
 
+// A software device can be any silicon: which setting makes it the model's.
+std::string other_silicon(std::string_view target) {
+  const std::string product = plugin::Loader::instance().product_of_target(target);
+  return product.empty() ? fmt::format("install the arch plugin for {}", target)
+                         : fmt::format("set OPENNRT_EMULATOR_PRODUCT={}", product);
+}
+
 neff::LoadLimits load_limits(const book::Machine& machine, std::uint32_t lnc_size) {
   const nrtp_arch_plugin& arch = *machine.arch;
   neff::LoadLimits out;
@@ -113,7 +120,7 @@ Result<std::unique_ptr<Session>> Session::start() {
   config::Loaded loaded = load_config();
   Status logging = log::configure(config::log_settings(*loaded.config));
   for (const config::Issue& issue : loaded.issues)
-    if (log::enabled(log::Module::kConfig, issue.level))
+    if (log::enabled(log::Module::kConfig, issue.always ? log::Level::kError : issue.level))
       log::write(log::Module::kConfig, issue.level, "nrt_init", issue.text);
   if (!loaded.status) return std::move(loaded.status);
   if (!logging) return logging;
@@ -160,6 +167,7 @@ Status Session::bring_up() {
       std::min<std::uint64_t>(config_->number(Key::kExecXuQueueDepth), 63));
   options.bring_up.scratchpad_page_bytes = config_->number(Key::kMemoryScratchpadPageMb) << 20;
   options.limits = load_limits(machine_, reservation_->lnc_size());
+  if (driver_->port_name() == "emulator") options.limits.remedy = other_silicon;
   ONRT_ASSIGN(manager_, kmgr::Manager::start(options));
   return {};
 }

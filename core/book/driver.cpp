@@ -46,7 +46,8 @@ void Driver::detach_ndl() {
   ndl_ = nullptr;
 }
 
-Status Driver::attach_port(plugin::Loader& loader, const std::string& device) {
+Status Driver::attach_port(plugin::Loader& loader, const config::Config& config) {
+  const std::string& device = config.text(config::Key::kDevice);
   std::string name = device;
   if (device == "auto" || device == "kernel") {
     port_ = plugin::libc_port();
@@ -71,6 +72,13 @@ Status Driver::attach_port(plugin::Loader& loader, const std::string& device) {
     return std::move(port).status().with_context(
         device == "auto" ? "no /dev/neuron* node, and no software device either"
                          : fmt::format("device: {}", device));
+  // Said here once, with all products there are.
+  const std::string& product = config.text(config::Key::kEmulatorProduct);
+  if (name == "emulator" && product != "auto") {
+    auto known = loader.arch_of_product(product);
+    if (!known.is_ok())
+      return std::move(known).status().with_context("OPENNRT_EMULATOR_PRODUCT (emulator.product)");
+  }
   const plugin::CapturedErrors errors;
   if (const int error = (*port)->attach(loader.host(), &port_ctx_); error != 0)
     return Status::invalid("device {}: {}", name, reason(errors, error));
@@ -123,7 +131,7 @@ Status Driver::probe() {
 
 Result<std::unique_ptr<Driver>> Driver::open(plugin::Loader& loader, const config::Config& config) {
   std::unique_ptr<Driver> driver(new Driver);
-  ONRT_TRY(driver->attach_port(loader, config.text(config::Key::kDevice)));
+  ONRT_TRY(driver->attach_port(loader, config));
   const std::string& choice = config.text(config::Key::kNdl);
   ONRT_TRY(driver->attach_ndl(loader, ndl_plugin_name(choice)));
   ONRT_TRY(driver->find_devices());

@@ -31,7 +31,7 @@ class Driver {
 
  private:
   Driver() = default;
-  Status attach_port(plugin::Loader& loader, const std::string& device);
+  Status attach_port(plugin::Loader& loader, const config::Config& config);
   Status attach_ndl(plugin::Loader& loader, std::string_view name);
   Status find_devices();
   Status probe();

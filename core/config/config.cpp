@@ -5,13 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "config/yaml_layer.h"
 
 namespace opennrt::config {
 
 namespace {
 
-constexpr std::string_view kEmulatorPrefix = "OPENNRT_EMULATOR_";
+constexpr std::string_view kOwnPrefix = "OPENNRT_";
+constexpr std::string_view kConfigVariable = "OPENNRT_CONFIG";
 constexpr std::string_view kLogLevelPrefix = "NEURON_RT_LOG_LEVEL_";
 constexpr std::string_view kLogLocationPrefix = "NEURON_RT_LOG_LOCATION_";
 
@@ -35,6 +39,51 @@ bool is_known_variable(std::string_view name) {
   return name.starts_with(kLogLevelPrefix) || name.starts_with(kLogLocationPrefix);
 }
 
+// Names that are read outside the table: the configuration file, and what the
+// project's tests and tools look at.
+bool is_other_own_name(std::string_view name) {
+  constexpr std::string_view kNames[] = {kConfigVariable,         "OPENNRT_ARCH_MODULES",
+                                         "OPENNRT_BUILD_SAN",     "OPENNRT_CORPUS",
+                                         "OPENNRT_FUZZ_SECONDS",  "OPENNRT_NO_DEPS",
+                                         "OPENNRT_RECORDER_FILE", "OPENNRT_RECORDER_TARGET",
+                                         "OPENNRT_SPEC",          "OPENNRT_VECTORS"};
+  return name.starts_with("OPENNRT_TEST_") ||
+         std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+// Single-character edits that turn one text into the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string_view nearest_own_name(std::string_view name) {
+  constexpr std::size_t kLongest = 64;  // nobody's slip; keeps the search short
+  name = name.substr(0, kLongest);
+  std::string_view best = kConfigVariable;
+  std::size_t least = edit_distance(name, best);
+  for (const Setting& row : settings()) {
+    for (std::string_view variable : row.variables) {
+      if (!variable.starts_with(kOwnPrefix)) continue;
+      const std::size_t distance = edit_distance(name, variable);
+      if (distance >= least) continue;
+      least = distance;
+      best = variable;
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 class Builder {
@@ -43,7 +92,7 @@ class Builder {
     for (const Setting& row : settings()) {
       bool clamped = false;
       if (row.fallback.empty()) continue;
-      auto value = parse_value(row, row.fallback, false, &clamped);
+      auto value = parse_value(row, row.fallback, &clamped);
       if (value.is_ok()) entry(row.id).value = *std::move(value);
     }
   }
@@ -56,7 +105,7 @@ class Builder {
       if (!e.known)
         warn(fmt::format("{}: unknown key {}", where, e.key));
       else if (const Setting* row = find_setting(e.key))
-        apply(*row, e.text, where, true);
+        apply(*row, e.text, where);
       else
         apply_free(e.key, e.text, where);
     }
@@ -71,7 +120,7 @@ class Builder {
     for (const Setting& row : settings()) {
       std::string_view name;
       if (const std::string* text = environment_text(row, environment, &name))
-        apply(row, *text, std::string(name), false);
+        apply(row, *text, std::string(name));
     }
     for (const auto& [name, text] : environment) {
       if (text.empty()) continue;
@@ -94,6 +143,14 @@ class Builder {
         warn(fmt::format("{}={} is ignored because {} names the cores", count.where,
                          count.value.text, cores.where));
     }
+    const auto& plugins = entry(Key::kPluginsPath);
+    for (const std::string& directory : plugins.value.list) {
+      struct stat info{};
+      if (::stat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
+      issues_.push_back(
+          {log::Level::kWarn,
+           fmt::format("{}: plugin directory {} does not exist", plugins.where, directory), true});
+    }
     if (const auto& depth = entry(Key::kExecImplicitAsyncDepth); depth.value.number != 0)
       warn(fmt::format("{}={}: implicit asynchronous execution is not offered, nrt_execute waits",
                        depth.where, depth.value.text));
@@ -109,14 +166,15 @@ class Builder {
   void warn(std::string text) { issues_.push_back({log::Level::kWarn, std::move(text)}); }
   void fail(const std::string& text) { failures_ += (failures_.empty() ? "" : "; ") + text; }
 
-  void apply(const Setting& row, std::string_view text, const std::string& where, bool from_file) {
+  void apply(const Setting& row, std::string_view text, const std::string& where) {
     bool clamped = false;
-    auto value = parse_value(row, text, from_file, &clamped);
+    auto value = parse_value(row, text, &clamped);
     if (!value.is_ok()) {
       const std::string message =
           fmt::format("{}: {}='{}': {}", where, row.key, text, value.status().message());
       if (row.bad == OnBad::kFail) return fail(message);
-      return warn(message + "; ignored");
+      issues_.push_back({log::Level::kWarn, message + "; ignored", true});
+      return;
     }
     if (clamped)
       warn(fmt::format("{}: {}={} out of range, {} used", where, row.key, text, value->text));
@@ -141,7 +199,11 @@ class Builder {
       if (!module) return;  // modules that only other runtimes have are no mistake
       const bool ok =
           suffix == ".level" ? parse_level(text).has_value() : parse_location(text).has_value();
-      if (!ok) return warn(fmt::format("{}: '{}' not understood; ignored", where, text));
+      if (!ok) {
+        issues_.push_back({log::Level::kWarn,
+                           fmt::format("{}: '{}' not understood; ignored", where, text), true});
+        return;
+      }
       key = fmt::format("{}{}{}", kModules, log::module_tag(*module), suffix);
     }
     Config::Entry& to = config_->free_[key];
@@ -151,7 +213,14 @@ class Builder {
   }
 
   void unknown_variable(const std::string& name) {
-    if (name.starts_with(kEmulatorPrefix)) return warn(name + ": no such setting");
+    if (name.starts_with(kOwnPrefix)) {
+      if (is_other_own_name(name)) return;
+      issues_.push_back({log::Level::kWarn,
+                         fmt::format("{}: no such setting, ignored; did you mean {}?", name,
+                                     nearest_own_name(name)),
+                         true});
+      return;
+    }
     if (name.starts_with("NEURON_"))
       issues_.push_back({log::Level::kDebug, name + ": not used by this runtime"});
   }
@@ -180,7 +249,7 @@ Loaded load(const Sources& sources) {
   struct stat info{};
   if (!sources.system_file.empty() && ::stat(sources.system_file.c_str(), &info) == 0)
     builder.file(sources.system_file);
-  const auto user = sources.environment.find("OPENNRT_CONFIG");
+  const auto user = sources.environment.find(kConfigVariable);
   if (user != sources.environment.end() && !user->second.empty()) builder.file(user->second);
   builder.freeze_files();
   builder.environment(sources.environment);
@@ -196,7 +265,7 @@ Result<LoadSettings> load_settings(const Config& config, const Environment& envi
     const std::string* text = environment_text(row, environment, &name);
     if (text == nullptr) return {};
     bool clamped = false;
-    auto value = parse_value(row, *text, false, &clamped);
+    auto value = parse_value(row, *text, &clamped);
     if (!value.is_ok())
       return Status::invalid("{}='{}': {}", name, *text, value.status().message());
     *out = value->number;

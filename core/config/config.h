@@ -35,6 +35,9 @@ struct Sources {
 struct Issue {
   log::Level level = log::Level::kWarn;
   std::string text;
+  // Told unless logging is off altogether: a slip of the pen that nothing else
+  // would show, like a setting's name that does not exist.
+  bool always = false;
 };
 
 // Settings that nrt_load reads again.

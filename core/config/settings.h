@@ -14,7 +14,7 @@ namespace opennrt::config {
 enum class Type {
   kBool,      // 0 1 true false yes no on off, any case
   kUint,      // decimal or 0x hex
-  kSize,      // as kUint; in files also with KiB, MiB, GiB
+  kSize,      // as kUint, also with K, M, G, T or KiB, MiB, GiB, TiB
   kEnum,      // one of Setting::choices, any case
   kLevel,     // log level, by substring
   kLocation,  // CONSOLE and/or SYSLOG by substring, or a path

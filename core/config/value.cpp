@@ -98,8 +98,16 @@ std::optional<std::uint64_t> parse_uint(std::string_view text) {
 std::optional<std::uint64_t> parse_size(std::string_view text) {
   text = trimmed(text);
   std::uint64_t unit = 1;
-  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 3> kUnits = {
-      {{"KiB", 1ull << 10}, {"MiB", 1ull << 20}, {"GiB", 1ull << 30}}};
+  // Powers of 1024 only: KB and the like mean either.
+  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 8> kUnits = {
+      {{"KiB", 1ull << 10},
+       {"MiB", 1ull << 20},
+       {"GiB", 1ull << 30},
+       {"TiB", 1ull << 40},
+       {"K", 1ull << 10},
+       {"M", 1ull << 20},
+       {"G", 1ull << 30},
+       {"T", 1ull << 40}}};
   for (const auto& [suffix, factor] : kUnits) {
     if (!text.ends_with(suffix)) continue;
     unit = factor;
@@ -170,8 +178,7 @@ std::vector<std::string> split_list(std::string_view text, char separator) {
   }
 }
 
-Result<Value> parse_value(const Setting& row, std::string_view text, bool from_file,
-                          bool* out_clamped) {
+Result<Value> parse_value(const Setting& row, std::string_view text, bool* out_clamped) {
   *out_clamped = false;
   Result<Value> value = plain_value(text);
   switch (row.type) {
@@ -186,7 +193,9 @@ Result<Value> parse_value(const Setting& row, std::string_view text, bool from_f
       value = number_value(row, parse_uint(text), out_clamped);
       break;
     case Type::kSize:
-      value = number_value(row, from_file ? parse_size(text) : parse_uint(text), out_clamped);
+      value = number_value(row, parse_size(text), out_clamped);
+      if (!value.is_ok() && !parse_size(text))
+        return Status::invalid("not a size; write for example 8589934592, 8G or 64MiB");
       break;
     case Type::kEnum:
       value = enum_value(row, text);

@@ -50,10 +50,8 @@ std::optional<LogLocation> parse_location(std::string_view text);
 Result<CoreRange> parse_cores(std::string_view text);
 std::vector<std::string> split_list(std::string_view text, char separator);
 
-// The value, or why the text is none. `from_file` admits size suffixes. With
-// OnBad::kClamp a number out of range becomes the nearest legal one and
-// *out_clamped tells so.
-Result<Value> parse_value(const Setting& row, std::string_view text, bool from_file,
-                          bool* out_clamped);
+// The value, or why the text is none. With OnBad::kClamp a number out of range
+// becomes the nearest legal one and *out_clamped tells so.
+Result<Value> parse_value(const Setting& row, std::string_view text, bool* out_clamped);
 
 }  // namespace opennrt::config

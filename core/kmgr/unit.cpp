@@ -101,7 +101,11 @@ void Unit::settle() {
 Status Unit::submit(Slot& slot) {
   const std::lock_guard submit_lock(submit_mutex_);
   if (is_fatal()) return unrecoverable();
-  ONRT_TRY(tdrv_.arm(*slot.execution));
+  if (Status armed = tdrv_.arm(*slot.execution); !armed) {
+    // Armed on one physical core of several: the others will never follow.
+    if (tdrv_.is_lost(logical_core_)) fatal_.store(true, std::memory_order_release);
+    return armed;
+  }
   if (Status kicked = tdrv_.kick(*slot.execution); !kicked) {
     // Some of the physical cores may have started.
     fatal_.store(true, std::memory_order_release);

@@ -92,6 +92,31 @@ Result<Program> load_members(const Header& header, MemberTable table, const Load
   return program;
 }
 
+namespace {
+
+Result<Outline> outline(std::span<const std::byte> bytes) {
+  ONRT_ASSIGN(const Header header, read_header(bytes));
+  ONRT_ASSIGN(const MemberTable members,
+              unpack(header, bytes.subspan(kHeaderBytes, header.data_size), 0));
+  Outline out;
+  ONRT_ASSIGN(out.target, read_target(members));
+  if (header.version_major == 2 && (header.feature_bits & kFeatureVnc) != 0)
+    out.lnc_size = header.lnc_size;
+  return out;
+}
+
+}  // namespace
+
+Result<Outline> read_outline(std::span<const std::byte> bytes) {
+  try {
+    return outline(bytes);
+  } catch (const std::bad_alloc&) {
+    return Status::resource("NEFF: no host memory to look at a file of {} bytes", bytes.size());
+  } catch (const std::length_error&) {
+    return Status::resource("NEFF: no host memory to look at a file of {} bytes", bytes.size());
+  }
+}
+
 Result<Program> load_program(std::span<const std::byte> bytes, const LoadLimits& limits) {
   try {
     return load(bytes, limits);

@@ -233,8 +233,9 @@ Status check_target(const Json& target, std::string_view name, const LoadLimits&
   if (published || has(limits.known_targets))
     return target.invalid(
         "{}: the model was built for {}, this process is running on {}; compile it for this "
-        "target or choose a device of that arch",
-        quote(name), printable(name), running);
+        "target or {}",
+        quote(name), printable(name), running,
+        limits.remedy ? limits.remedy(name) : "choose a device of that arch");
   return Status::make(
       NRT_UNSUPPORTED_NEFF_VERSION, "{}",
       target.place(fmt::format("{}: no installed arch plugin knows this target (known: {}; running "
@@ -317,6 +318,22 @@ Status read_statistics(const MemberTable& members, Manifest& manifest) {
 }
 
 }  // namespace
+
+Result<std::string> read_target(const MemberTable& members) {
+  const std::string_view graph = members.contains("neff.json") ? "neff.json" : "kelp.json";
+  const Member* member = members.find(graph);
+  if (!member) return Status::invalid("NEFF archive: member \"neff.json\" is missing");
+  ONRT_ASSIGN(const JsonDocument document, JsonDocument::parse(graph, *member));
+  ONRT_TRY(document.root().expect_object());
+  ONRT_ASSIGN(const std::string name, find_descriptor(document.root()));
+  member = members.find(name);
+  if (!member) return Status::invalid("kelf descriptor {} is not in the NEFF", quote(name));
+  ONRT_ASSIGN(const JsonDocument descriptor, JsonDocument::parse(name, *member));
+  ONRT_TRY(descriptor.root().expect_object());
+  ONRT_ASSIGN(const Json target, descriptor.root().require("target"));
+  ONRT_ASSIGN(const std::string_view text, target.text());
+  return std::string(text);
+}
 
 Result<Manifest> read_manifest(const MemberTable& members, const Header& header,
                                const LoadLimits& limits) {

@@ -29,6 +29,9 @@ struct Manifest {
   std::uint64_t mac_count = 0;
 };
 
+// The target alone, whatever this process runs on.
+Result<std::string> read_target(const MemberTable& members);
+
 Result<Manifest> read_manifest(const MemberTable& members, const Header& header,
                                const LoadLimits& limits);
 

@@ -8,10 +8,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -165,7 +167,10 @@ struct LoadLimits {
   std::vector<std::string> targets;        // target names of the running arch
   std::vector<std::string> known_targets;  // of all arch plugins found, for the message
   std::string running_on;                  // e.g. "sunda (trn1.2xlarge)"
-  std::uint32_t lnc_size = 1;              // physical cores per logical core
+  // What makes a model for another target run here, e.g. a setting to change;
+  // asked only when one is refused. Empty: choose another device.
+  std::function<std::string(std::string_view target)> remedy;
+  std::uint32_t lnc_size = 1;  // physical cores per logical core
   std::uint32_t semaphores = 256, events = 256;
   std::uint32_t min_runtime_semaphores = 3, min_runtime_events = 9;
   std::uint64_t sbuf_partition_stride = 0x40000, sbuf_partitions = 128;
@@ -179,5 +184,12 @@ struct LoadLimits {
 // NRT_UNSUPPORTED_NEFF_VERSION, NRT_RESOURCE; the message names member, key
 // path and offending value.
 Result<Program> load_program(std::span<const std::byte> bytes, const LoadLimits& limits);
+
+// What a NEFF was compiled for, of a file that may not fit this process.
+struct Outline {
+  std::string target;
+  std::uint32_t lnc_size = 0;  // 0: the file does not bind it
+};
+Result<Outline> read_outline(std::span<const std::byte> bytes);
 
 }  // namespace opennrt::neff

@@ -48,6 +48,31 @@ Result<const nrtp_head*> call_query(void* symbol, std::uint32_t major, const std
   return head;
 }
 
+// "trn1.2xlarge, trn1.32xlarge"
+std::string products_of(const nrtp_arch_plugin& arch) {
+  std::string out;
+  const char* row = reinterpret_cast<const char*>(arch.products);
+  for (std::uint32_t i = 0; i < arch.n_products; ++i, row += arch.product_stride) {
+    const auto* p = reinterpret_cast<const nrtp_product*>(row);
+    if (p->name != nullptr) out += (out.empty() ? "" : ", ") + std::string(p->name);
+  }
+  return out.empty() ? "none" : out;
+}
+
+// The first one of several devices, which is the server people have; else the
+// first one.
+std::string usual_product(const nrtp_arch_plugin& arch) {
+  const char* row = reinterpret_cast<const char*>(arch.products);
+  std::string first;
+  for (std::uint32_t i = 0; i < arch.n_products; ++i, row += arch.product_stride) {
+    const auto* p = reinterpret_cast<const nrtp_product*>(row);
+    if (p->name == nullptr) continue;
+    if (p->devices > 1) return p->name;
+    if (first.empty()) first = p->name;
+  }
+  return first;
+}
+
 bool sells(const nrtp_arch_plugin& arch, std::string_view product) {
   const char* row = reinterpret_cast<const char*>(arch.products);
   for (std::uint32_t i = 0; i < arch.n_products; ++i, row += arch.product_stride) {
@@ -178,23 +203,36 @@ Result<const nrtp_arch_plugin*> Loader::arch(std::uint32_t arch_type) {
   return static_cast<const nrtp_arch_plugin*>(table);
 }
 
-Result<const nrtp_arch_plugin*> Loader::arch_of_product(std::string_view product) {
+std::set<std::uint32_t> Loader::arch_types() {
+  const std::lock_guard lock(mutex_);
   std::set<std::uint32_t> types;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const Candidate& c : candidates())
-      if (c.verdict == Verdict::kUsable && c.manifest.kind == Kind::kArch)
-        types.insert(c.manifest.arch_type);
+  for (const Candidate& c : candidates())
+    if (c.verdict == Verdict::kUsable && c.manifest.kind == Kind::kArch)
+      types.insert(c.manifest.arch_type);
+  return types;
+}
+
+std::string Loader::product_of_target(std::string_view target) {
+  for (const std::uint32_t type : arch_types()) {
+    auto table = arch(type);
+    if (!table.is_ok()) continue;
+    const char* const* known = (*table)->neff_targets;
+    while (*known != nullptr && target != *known) ++known;
+    if (*known != nullptr) return usual_product(**table);
   }
+  return {};
+}
+
+Result<const nrtp_arch_plugin*> Loader::arch_of_product(std::string_view product) {
   std::string seen;
-  for (const std::uint32_t type : types) {
+  for (const std::uint32_t type : arch_types()) {
     auto table = arch(type);
     if (table.is_ok() && sells(**table, product)) return *table;
-    seen += (seen.empty() ? "" : "; ") + (table.is_ok()
-                                              ? std::string((*table)->name) + " does not list it"
-                                              : std::string(table.status().message()));
+    seen += (seen.empty() ? "" : "; ") +
+            (table.is_ok() ? fmt::format("{} lists {}", (*table)->name, products_of(**table))
+                           : std::string(table.status().message()));
   }
-  return Status::invalid("no arch plugin lists the product {}: {}", product,
+  return Status::invalid("no arch plugin lists the product '{}': {}", product,
                          seen.empty() ? "none is installed" : seen);
 }
 

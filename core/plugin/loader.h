@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,9 @@ class Loader {
   // no usable plugin, with the reason of each one that was refused.
   Result<const nrtp_arch_plugin*> arch(std::uint32_t arch_type);
   Result<const nrtp_arch_plugin*> arch_of_product(std::string_view product);
+  // A product whose silicon runs models of that target; empty: no usable plugin
+  // knows the target.
+  std::string product_of_target(std::string_view target);
   Result<const nrtp_ndl_ops*> ndl(std::string_view name);
   Result<const nrtp_sys_port*> port(std::string_view name);
   bool exists(Kind kind, std::string_view name);
@@ -64,6 +68,7 @@ class Loader {
   template <typename Accept>
   Result<const void*> first_usable(const char* what, Accept accept);
   std::vector<Candidate> candidates();
+  std::set<std::uint32_t> arch_types();
 
   std::mutex mutex_;  // guards everything below; not held while a plugin runs, except its query
   Search search_;

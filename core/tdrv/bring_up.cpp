@@ -103,7 +103,8 @@ Status TdrvImpl::check_options(std::size_t) {
                            options_.scratchpad_page_bytes);
   }
   const std::uint32_t lnc = options_.lnc_size;
-  if (lnc == 0 || lnc > 2 || (b.arch->geometry->lnc_mask >> (lnc - 1) & 1) == 0) {
+  if (lnc == 0 || lnc > LogicalCore::kMaxCores ||
+      (b.arch->geometry->lnc_mask >> (lnc - 1) & 1) == 0) {
     return Status::invalid("arch {} has no logical cores of {} physical cores", b.arch->name, lnc);
   }
   form_ = options_.form != 0 ? options_.form : b.arch->ib->form_default;
@@ -112,7 +113,10 @@ Status TdrvImpl::check_options(std::size_t) {
                             : form_ == NRTP_FORM_2_30 ? NRTP_FORM_BIT_2_30
                                                       : 0;
   if ((b.arch->ib->form_mask & bit) == 0) {
-    return Status::invalid("arch {} has no image form {}", b.arch->name, form_);
+    return Status::invalid(
+        "exec.runtime_form (OPENNRT_EXEC_RUNTIME_FORM) is {}.{}: arch {} does not run images of "
+        "that form; use auto",
+        form_ / 100, form_ % 100, b.arch->name);
   }
   const std::uint32_t usable = std::min(b.arch->geometry->tpbs, b.product->cores);
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
@@ -245,7 +249,7 @@ Status TdrvImpl::start_ready_program(std::size_t index) {
 
 void TdrvImpl::stop_logical_core(std::size_t index) {
   LogicalCore& logical = *logical_[index];
-  if (logical.dead || logical.posted == nullptr) return;
+  if (logical.dead || logical.is_ready()) return;
   ExecutionImpl stop(logical);
   Status status = stop.bind_stop();
   if (status.is_ok()) status = run_to_end(stop, kStopTimeoutMs);

@@ -85,7 +85,7 @@ bool ExecutionImpl::consume(std::size_t core_index, std::uint32_t engine, const 
 
 bool ExecutionImpl::collect() {
   bool progress = false;
-  for (std::size_t c = 0; c < cores_.size(); ++c) {
+  for (std::size_t c = 0; c < used_; ++c) {
     for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
       NotificationQueue& queue = logical_->cores[c]->status_queue(e);
       Notification n;
@@ -118,8 +118,8 @@ void ExecutionImpl::sweep_errors() {
 }
 
 bool ExecutionImpl::complete() const {
-  for (const CoreState& core : cores_) {
-    for (const EngineState e : core.engines) {
+  for (std::size_t c = 0; c < used_; ++c) {
+    for (const EngineState e : cores_[c].engines) {
       if (e != EngineState::kComplete) return false;
     }
   }
@@ -143,7 +143,7 @@ void ExecutionImpl::append_open_wait(const CoreNode& core, std::size_t subgraph,
 
 std::string ExecutionImpl::missing() const {
   std::string out;
-  for (std::size_t c = 0; c < cores_.size(); ++c) {
+  for (std::size_t c = 0; c < used_; ++c) {
     for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
       const EngineState state = cores_[c].engines[e];
       if (state == EngineState::kComplete) continue;
@@ -159,7 +159,7 @@ std::string ExecutionImpl::missing() const {
 
 StepResult ExecutionImpl::finish_ok() {
   sweep_errors();
-  for (std::size_t c = 0; c < cores_.size(); ++c) {
+  for (std::size_t c = 0; c < used_; ++c) {
     CoreNode& core = *logical_->cores[c];
     core.exec().retire(cores_[c].descriptors);
     const Status status = core.publish_heads();

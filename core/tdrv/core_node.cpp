@@ -12,6 +12,7 @@ namespace opennrt::tdrv {
 namespace {
 
 constexpr std::uint32_t kQueueBytes = 16384;
+constexpr std::uint32_t kLibraryBytes = 0x48E0;       // as in device images of real runs
 constexpr std::uint32_t kNqNotify = 1, kNqError = 3;  // nq_type of the driver
 
 // Notification block of a core, the same on all silicon families: queue q's
@@ -156,8 +157,28 @@ Result<PlacedImages> CoreNode::upload(const ImageSet& images,
   return placed;
 }
 
+// Images of form 2.30 load a library into POOL where the silicon takes one. The
+// library of real runs is not published; programs that call into it are refused
+// elsewhere, so zeros of its length stand in.
+Status CoreNode::place_library(std::uint32_t form) {
+  if (form != NRTP_FORM_2_30 || bindings().arch->caps->flag[NRTP_CAP_POOL_ULIB_CONFIG] == 0) {
+    return Status::ok();
+  }
+  ONRT_ASSIGN(library_,
+              allocator_->allocate(
+                  {.bytes = kLibraryBytes, .usage = Usage::kUcodeLibrary, .hint = "POOL library"}));
+  return library_->set(0, 0, kLibraryBytes);
+}
+
+void CoreNode::name_library(ImageInputs& inputs) const {
+  if (!library_) return;
+  inputs.ulib_pa = library_->address();
+  inputs.ulib_bytes = kLibraryBytes;
+}
+
 Status CoreNode::place_ready_program(std::uint32_t form, std::uint32_t lnc_rank,
                                      std::uint32_t lnc_size, std::uint32_t peer_core) {
+  ONRT_TRY(place_library(form));
   ImageInputs inputs;
   inputs.arch = bindings().arch;
   inputs.product = bindings().product;
@@ -167,6 +188,7 @@ Status CoreNode::place_ready_program(std::uint32_t form, std::uint32_t lnc_rank,
   inputs.lnc_size = lnc_size;
   inputs.peer_core = peer_core;
   inputs.request_pa = exec_.request_pa();
+  name_library(inputs);
   ONRT_ASSIGN(const ImageSet images, assemble_images(inputs));
   ONRT_ASSIGN(ready_, upload(images, allocator_, "ready program"));
   return Status::ok();
@@ -209,6 +231,7 @@ void CoreNode::release() {
   scratchpad_.release();
   exec_.release();
   ready_ = {};
+  library_.reset();
   model_queues_ = table_queues_ = 0;
   if (allocator_) allocator_->release_all();
 }

@@ -36,6 +36,8 @@ class CoreNode {
   ExecQueue& exec() { return exec_; }
   Scratchpad& scratchpad() { return scratchpad_; }
   const PlacedImages& ready() const { return ready_; }
+  // Fills in where the POOL library of this core is, if its images load one.
+  void name_library(ImageInputs& inputs) const;
 
   // Bring-up steps in order; each undoes itself when it fails.
   Status create_allocator();
@@ -67,6 +69,7 @@ class CoreNode {
   bool overflowed();
 
  private:
+  Status place_library(std::uint32_t form);
   Result<NotificationQueue> create_queue(std::uint32_t nq_type, std::uint32_t engine_index);
   Status init_queues(std::span<const nrtp_ndl_queue> queues);
   Status fetch_start(std::uint32_t engine, std::uint64_t program_pa);
@@ -80,6 +83,7 @@ class CoreNode {
   ExecQueue exec_;
   Scratchpad scratchpad_;
   PlacedImages ready_;
+  DmemPtr library_;
   std::uint32_t model_queues_ = 0;  // bit q: hardware queue q is known to the driver
   std::uint32_t table_queues_ = 0;
   bool hal_ready_ = false;

@@ -11,6 +11,7 @@ namespace opennrt::tdrv {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kMostBytes = 1ull << 46;  // roundings of larger sizes could overflow
 constexpr std::uint64_t round_up(std::uint64_t v, std::uint64_t to) {
   return (v + to - 1) / to * to;
 }
@@ -45,7 +46,11 @@ Result<DmemPtr> Allocator::allocate(const MemoryRequest& r) {
     return fmt::format("{} {} memory '{}' of {} ({} bytes)", host ? "host" : "device",
                        usage_name(r.usage), r.hint, name_, r.bytes);
   };
-  if (r.bytes == 0 || r.bytes > (1ull << 62)) return Status::invalid("{}: bad size", name());
+  if (r.bytes == 0) return Status::invalid("{}: size 0", name());
+  if (r.bytes > kMostBytes) {
+    return Status::resource("{}: no device has that much; {}", name(),
+                            pool_->accounting().report(channel_));
+  }
   if ((r.alignment & (r.alignment - 1)) != 0) {
     return Status::invalid("{}: alignment {} is not a power of two", name(), r.alignment);
   }

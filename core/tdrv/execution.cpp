@@ -76,6 +76,7 @@ Status ExecutionImpl::bind(ModelImpl& model, std::span<Tensor* const> inputs,
   for (const auto& storage : reads_) storage->begin(false);
   for (const auto& storage : writes_) storage->begin(true);
   model_ = model.shared_from_this();
+  used_ = model.cores().size();
   model.executions.fetch_add(1, std::memory_order_relaxed);
   stop_ = false;
   status_ = Status::ok();
@@ -88,6 +89,7 @@ Status ExecutionImpl::bind_stop() {
     return Status::invalid("execution: bind before finish of the previous run");
   }
   stop_ = true;
+  used_ = logical_->cores.size();
   status_ = Status::ok();
   state_ = State::kBound;
   return Status::ok();
@@ -101,9 +103,9 @@ Status ExecutionImpl::arm() {
                         logical_->index);
   }
   const ModelImpl* target = model_.get();
-  const bool model_switch = logical_->posted.load(std::memory_order_relaxed) != target;
-  for (std::size_t i = 0; i < cores_.size(); ++i) {
+  for (std::size_t i = 0; i < used_; ++i) {
     CoreNode& core = *logical_->cores[i];
+    const bool model_switch = logical_->posted[i].load(std::memory_order_relaxed) != target;
     const PlacedImages& images = stop_ ? core.ready() : model_->cores()[i]->images;
     const RequestFields fields{.model_switch = model_switch,
                                .engine_address = images.address,
@@ -119,8 +121,10 @@ Status ExecutionImpl::arm() {
           fmt::format("[ND {}][NC {}]", core.device().index(), core.core()));
     }
   }
-  logical_->posted.store(target, std::memory_order_relaxed);
-  for (CoreState& core : cores_) core.engines.fill(EngineState::kStartPending);
+  for (std::size_t i = 0; i < used_; ++i) {
+    logical_->posted[i].store(target, std::memory_order_relaxed);
+    cores_[i].engines.fill(EngineState::kStartPending);
+  }
   idle_since_ns_ = 0;
   device_start_ = UINT64_MAX;
   device_end_ = 0;
@@ -131,7 +135,8 @@ Status ExecutionImpl::arm() {
 
 Status ExecutionImpl::kick() {
   if (state_ != State::kArmed) return Status::invalid("execution: kick without a preceding arm");
-  for (CoreNode* core : logical_->cores) {
+  for (std::size_t i = 0; i < used_; ++i) {
+    CoreNode* const core = logical_->cores[i];
     const Bindings& b = core->bindings();
     ONRT_LOG(kTdrv, kDebug, "[ND {}][NC {}] kick: inference start + 1", core->device().index(),
              core->core());

@@ -60,6 +60,8 @@ class ExecutionImpl final : public Execution {
   StepResult lose(NRT_STATUS code, std::string_view what);  // the core is unusable afterwards
 
   LogicalCore* logical_;
+  // Physical cores of this run: one per subgraph, all of them for a stop.
+  std::size_t used_ = 0;
   State state_ = State::kIdle;
   bool stop_ = false;
   std::shared_ptr<ModelImpl> model_;

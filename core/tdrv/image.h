@@ -77,6 +77,10 @@ struct ImageInputs {
   const neff::Subgraph* subgraph = nullptr;  // nullptr: the ready program
   std::vector<QueuePlacement> queues;        // hardware queue order
   TableRing dve, act;
+  // Image of the POOL library in device memory, where the form loads one; 0 bytes
+  // = the program needs none.
+  std::uint64_t ulib_pa = 0;
+  std::uint32_t ulib_bytes = 0;
   // var_id -> device address; UINT64_MAX = bound per execution or not staged.
   std::vector<std::uint64_t> variable_address;
 };

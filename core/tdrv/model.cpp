@@ -45,12 +45,16 @@ void ModelImpl::release() {
 }
 
 Status ModelImpl::stage(std::uint32_t form) {
-  if (program_->subgraphs.size() != logical_->cores.size()) {
+  const std::size_t graphs = program_->subgraphs.size();
+  if (graphs != 1 && graphs != logical_->cores.size()) {
     return Status::invalid(
-        "model '{}' has {} subgraph(s), logical core {} consists of {} physical core(s)",
-        program_->name, program_->subgraphs.size(), logical_->index, logical_->cores.size());
+        "model '{}': insufficient number of pncs: {} subgraphs, logical core {} consists of {} "
+        "physical core(s); set NEURON_LOGICAL_NC_CONFIG={}",
+        program_->name, graphs, logical_->index, logical_->cores.size(), graphs);
   }
-  for (CoreNode* core : logical_->cores) {
+  // A program of one subgraph runs on the first core and leaves the others idle.
+  for (std::size_t rank = 0; rank < graphs; ++rank) {
+    CoreNode* const core = logical_->cores[rank];
     auto share = std::make_unique<CoreModel>();
     share->core = core;
     share->allocator = Allocator::make(
@@ -264,6 +268,11 @@ Result<std::vector<std::uint32_t>> ModelImpl::bind_variables(const neff::Subgrap
   return binding;
 }
 
+// The other core of a program on two; its own on one.
+const CoreNode& ModelImpl::peer_of(const CoreModel& core) const {
+  return *(cores_.front().get() == &core ? cores_.back() : cores_.front())->core;
+}
+
 // --- queues ---------------------------------------------------------------------
 
 Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) {
@@ -279,6 +288,7 @@ Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) 
   inputs.subgraph = &subgraph;
   inputs.variable_address = core.variable_address;
   inputs.filler_pa = filler->address();
+  if (cores_.size() > 1) inputs.peer_core = peer_of(core).core();
   core.memory.push_back(std::move(filler));
 
   // Hardware queue order: images set queues up and the IO switch serves them in it.
@@ -378,9 +388,11 @@ Status ModelImpl::place_images(CoreModel& core, const neff::Subgraph& subgraph, 
   inputs.form = form;
   inputs.core = core.core->core();
   inputs.lnc_rank = rank;
-  inputs.lnc_size = logical_->lnc_size();
-  inputs.peer_core = logical_->cores[logical_->lnc_size() - 1 - rank]->core();
+  // Cores that run the program together; alone, a core waits for no peer.
+  inputs.lnc_size = static_cast<std::uint32_t>(cores_.size());
+  inputs.peer_core = peer_of(core).core();
   inputs.request_pa = core.core->exec().request_pa();
+  core.core->name_library(inputs);
   inputs.subgraph = &subgraph;
   inputs.queues = core.queues;
   inputs.dve = core.dve;

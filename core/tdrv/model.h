@@ -71,6 +71,7 @@ class ModelImpl final : public Model, public std::enable_shared_from_this<ModelI
   Status place_static_rings(CoreModel& core, const QueueRings& rings, QueuePlacement& placement);
   Status place_images(CoreModel& core, const neff::Subgraph& subgraph, std::uint32_t rank,
                       std::uint32_t form);
+  const CoreNode& peer_of(const CoreModel& core) const;
   Result<std::vector<std::uint32_t>> bind_variables(const neff::Subgraph& subgraph) const;
 
   std::shared_ptr<const neff::Program> program_;

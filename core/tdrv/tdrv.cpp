@@ -72,7 +72,10 @@ Result<std::shared_ptr<Model>> TdrvImpl::stage(std::shared_ptr<const neff::Progr
   auto model = std::make_shared<ModelImpl>(std::move(program), *owner, model_id);
   ONRT_TRY(model->stage(form_));
   const std::lock_guard lock(models_mutex_);
-  std::erase_if(models_, [](const auto& m) { return m.expired(); });
+  if (models_.size() >= models_sweep_at_) {
+    std::erase_if(models_, [](const auto& m) { return m.expired(); });
+    models_sweep_at_ = std::max(kFewModels, 2 * models_.size());
+  }
   models_.push_back(model);
   return std::shared_ptr<Model>(std::move(model));
 }
@@ -97,7 +100,7 @@ bool TdrvImpl::is_current(const Model& model) const {
   const auto& staged = static_cast<const ModelImpl&>(model);
   // Nothing runs any more on a core that lost an execution.
   return !staged.released() && !staged.logical().dead.load(std::memory_order_relaxed) &&
-         staged.logical().posted.load(std::memory_order_relaxed) == &staged;
+         staged.logical().holds(&staged);
 }
 
 bool TdrvImpl::is_lost(std::uint32_t logical_core) const {

@@ -101,8 +101,12 @@ class TdrvImpl final : public Tdrv {
   std::vector<CoreEntry> cores_;
   std::vector<std::unique_ptr<LogicalCore>> logical_;
   std::vector<Done> done_;
-  std::mutex models_mutex_;  // guards models_
+  std::mutex models_mutex_;  // guards models_ and models_sweep_at_
   std::vector<std::weak_ptr<ModelImpl>> models_;
+  // Size at which entries of models that are gone are dropped: rare enough that
+  // many models at once cost no more each than few.
+  static constexpr std::size_t kFewModels = 64;
+  std::size_t models_sweep_at_ = kFewModels;
   std::shared_ptr<std::atomic<bool>> batch_copy_refused_ =
       std::make_shared<std::atomic<bool>>(false);
 };

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -69,6 +70,8 @@ struct RingInputs {
   // var_id -> device address; UINT64_MAX = caller tensor, becomes a template.
   std::span<const std::uint64_t> variable_address;
   std::uint64_t filler_pa = 0;  // 4-byte word of the model for padding packets
+  // Core that remote semaphores of blocks belong to.
+  std::optional<std::uint32_t> peer_core;
 };
 
 Result<QueueRings> build_queue_rings(const neff::QueueSet& set, const RingInputs& inputs);

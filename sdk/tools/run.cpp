@@ -24,9 +24,12 @@
 #include <vector>
 
 #include "command.h"
+#include "config/config.h"
+#include "neff/program.h"
 #include "npy.h"
 #include "nrt/nrt.h"
 #include "nrt/nrt_experimental.h"
+#include "plugin/loader.h"
 
 namespace opennrt::tools {
 
@@ -205,6 +208,45 @@ std::string shape_text(const BoundTensor& t) {
   return text + ']';
 }
 
+bool on_software_device(const config::Config& config) {
+  const std::string& device = config.text(config::Key::kDevice);
+  if (device != "auto") return device == "emulator";
+  constexpr int kMinors = 64;  // the driver's minor numbers
+  for (int i = 0; i < kMinors; ++i)
+    if (access(("/dev/neuron" + std::to_string(i)).c_str(), F_OK) == 0) return false;
+  return true;
+}
+
+// The software device can be any silicon: unless the user chose a product, it
+// becomes one that the model was compiled for. What cannot be told from the file
+// is left to nrt_load, which says what is wrong with it.
+void choose_device(const std::string& model) {
+  const config::Loaded loaded = config::load({.environment = config::process_environment()});
+  if (!loaded.status.is_ok() || !on_software_device(*loaded.config) ||
+      loaded.config->text(config::Key::kEmulatorProduct) != "auto")
+    return;
+  std::vector<std::byte> neff;
+  std::string error;
+  if (!read_file(model, &neff, &error) || neff.empty()) return;
+  const auto outline = neff::read_outline(neff);
+  if (!outline.is_ok()) return;
+  plugin::Loader loader;
+  loader.configure(loaded.config, reinterpret_cast<const void*>(&nrt_init));
+  const std::string product = loader.product_of_target(outline->target);
+  if (product.empty()) return;
+  std::string chosen = "OPENNRT_EMULATOR_PRODUCT=" + product;
+  setenv("OPENNRT_EMULATOR_PRODUCT", product.c_str(), 1);
+  if (outline->lnc_size != 0 && !loaded.config->is_set(config::Key::kCoresLncSize)) {
+    const std::string size = std::to_string(outline->lnc_size);
+    setenv("NEURON_LOGICAL_NC_CONFIG", size.c_str(), 1);
+    chosen += " NEURON_LOGICAL_NC_CONFIG=" + size;
+  }
+  chosen += " OPENNRT_EMULATOR_DEVICES=" +
+            std::to_string(loaded.config->number(config::Key::kEmulatorDevices));
+  std::fprintf(stderr, "opennrt run: %s was compiled for %s: running on %s\n", model.c_str(),
+               outline->target.c_str(), chosen.c_str());
+}
+
 // A loaded model with its tensors; releases everything in reverse order.
 class Session {
  public:
@@ -344,6 +386,7 @@ int run_command(const std::vector<std::string>& args) {
     }
     make_output_dir(options.output_dir);
     if (!options.device.empty()) setenv("OPENNRT_DEVICE", options.device.c_str(), 1);
+    choose_device(options.model);
     Session session(options);
     session.load();
     nrt_instance_info_t instance{};

@@ -33,7 +33,18 @@ class PluginFailure : public ::testing::Test {
     fs::create_directories(plugins());
     fs::copy_file(OPENNRT_LIBRARY, tree_.file("libnrt.so.1"));
     for (const auto& entry : fs::directory_iterator(OPENNRT_BUILT_PLUGINS))
-      fs::copy_file(entry.path(), plugins() + "/" + entry.path().filename().string());
+      if (!other_family(entry.path()))
+        fs::copy_file(entry.path(), plugins() + "/" + entry.path().filename().string());
+  }
+  // One family alone, so that no other one steps in for it.
+  static bool other_family(const fs::path& file) {
+    const std::string name = file.filename().string();
+    return name.find("cayman") != std::string::npos || name.find("mariana") != std::string::npos;
+  }
+  void add_other_families() {
+    for (const auto& entry : fs::directory_iterator(OPENNRT_BUILT_PLUGINS))
+      if (other_family(entry.path()))
+        fs::copy_file(entry.path(), plugins() + "/" + entry.path().filename().string());
   }
   std::string plugins() const { return tree_.file("plugins"); }
 
@@ -47,6 +58,8 @@ class PluginFailure : public ::testing::Test {
       close(pipe_ends[0]);
       setenv("OPENNRT_DEVICE", "emulator", 1);
       setenv("OPENNRT_PLUGIN_PATH", extra_.path().c_str(), 1);
+      if (product_ != nullptr) setenv("OPENNRT_EMULATOR_PRODUCT", product_, 1);
+      if (logical_size_ != nullptr) setenv("NEURON_LOGICAL_NC_CONFIG", logical_size_, 1);
       void* library = dlopen(tree_.file("libnrt.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
       if (library == nullptr) {
         fprintf(stderr, "%s\n", dlerror());
@@ -76,6 +89,8 @@ class PluginFailure : public ::testing::Test {
   }
 
   PluginDirectory tree_, extra_;
+  const char* product_ = nullptr;
+  const char* logical_size_ = nullptr;
 };
 
 TEST_F(PluginFailure, TheUndamagedCopyWorks) {
@@ -93,6 +108,42 @@ TEST_F(PluginFailure, MissingArchPlugin) {
   fs::remove(plugins() + "/sunda.plugin.yaml");
   fs::remove(plugins() + "/opennrt-sunda.so");
   expect_one_line({"no arch plugin found in ", plugins()});
+}
+
+TEST_F(PluginFailure, AnotherFamilyServesWhenNoProductIsNamed) {
+  add_other_families();
+  fs::remove(plugins() + "/sunda.plugin.yaml");
+  fs::remove(plugins() + "/opennrt-sunda.so");
+  EXPECT_EQ(init().status, 0);
+}
+
+TEST_F(PluginFailure, EachFamilyServesItsProducts) {
+  add_other_families();
+  for (const char* product : {"trn1.2xlarge", "trn2.48xlarge", "trn3-gen1-server"}) {
+    product_ = product;
+    for (const char* size : {"1", "2"}) {
+      logical_size_ = size;
+      if (*size == '2' && std::string(product) == "trn1.2xlarge") continue;
+      const Outcome out = init();
+      EXPECT_EQ(out.status, 0) << product << ": " << out.text;
+    }
+  }
+}
+
+TEST_F(PluginFailure, TheFamilyOfTheProductIsMissing) {
+  product_ = "trn2.48xlarge";
+  expect_one_line({"trn2.48xlarge", "no installed arch plugin lists"});
+}
+
+TEST_F(PluginFailure, TheToolListsThreeFamilies) {
+  FILE* tool = popen("OPENNRT_PLUGIN_PATH= " OPENNRT_TOOL " plugins", "r");
+  ASSERT_NE(tool, nullptr);
+  std::string text;
+  char buffer[4096];
+  for (std::size_t n; (n = fread(buffer, 1, sizeof buffer, tool)) > 0;) text.append(buffer, n);
+  EXPECT_EQ(pclose(tool), 0) << text;
+  for (const char* name : {"sunda", "cayman", "mariana"})
+    EXPECT_THAT(text, HasSubstr(std::string("selected  arch  ") + name));
 }
 
 TEST_F(PluginFailure, TruncatedArchLibrary) {

@@ -70,7 +70,15 @@ bool Session::stated_result(const YAML::Node& step, std::int64_t result, std::in
     }
     return true;
   }
-  if (scenario_ == "fault_zero_copy" && what == "MEM_BUF_ZEROCOPY64" && recorded_ok(step)) {
+  if (what == "GET_LOGICAL_TO_PHYSICAL_NC_MAP" && !step["in"] && step["ret"] &&
+      step["ret"].as<int>() > 0) {
+    deviate("recorded without a buffer for the map; the replay passes one");
+    *expected = 0;
+    return true;
+  }
+  // Later drivers have the longer form, which is emulated.
+  if (scenario_ == "fault_zero_copy" && what == "MEM_BUF_ZEROCOPY64" && recorded_ok(step) &&
+      driver_.starts_with("2.24")) {
     deviate("zero copy of 40 bytes is not emulated");
     *expected = -EINVAL;
     return true;
@@ -126,7 +134,9 @@ bool Session::stated_output(const YAML::Node& step, const std::string& name, con
   }
   if (what == "SEMAPHORE_READ" && number(input(step, "semaphore_index")) > 0xFFFF) return true;
   // Registers whose content the recorded hardware made up.
-  if (what == "BAR_READ" && input(step, "address").find("0x30fa0038") != std::string::npos) {
+  const std::string address = input(step, "address");
+  if (what == "BAR_READ" && (address.find("0x30fa0038") != std::string::npos ||
+                             address.find("0x6c84038") != std::string::npos)) {
     deviate("content of firmware memory belongs to the recorded device");
     return true;
   }

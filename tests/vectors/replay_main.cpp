@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <string>
 
+#include "cayman/table.h"
 #include "device/device.h"
 #include "session.h"
-
-extern "C" const nrtp_arch_plugin* nrtp_arch_query(uint32_t, uint32_t);
+#include "sunda/table.h"
 
 namespace {
 
@@ -28,6 +28,21 @@ const emu::DriverPreset* preset_of(const std::string& text) {
   return nullptr;
 }
 
+// What was recorded: the family, one device, a full board.
+struct Recorded {
+  const nrtp_arch_plugin* arch;
+  const char* single;
+  const char* board;
+};
+
+const Recorded* recorded_on(std::uint32_t arch_type) {
+  static const Recorded kAll[] = {{&sunda::plugin(), "trn1.2xlarge", "trn1.32xlarge"},
+                                  {&cayman::plugin(), "trn2.3xlarge", "trn2.48xlarge"}};
+  for (const Recorded& r : kAll)
+    if (r.arch->arch_type == arch_type) return &r;
+  return nullptr;
+}
+
 const nrtp_product* product_named(const nrtp_arch_plugin& arch, const char* name) {
   for (std::uint32_t i = 0; i < arch.n_products; ++i) {
     const auto* p = reinterpret_cast<const nrtp_product*>(
@@ -37,16 +52,17 @@ const nrtp_product* product_named(const nrtp_arch_plugin& arch, const char* name
   return nullptr;
 }
 
-emu::MachineConfig config_of(const nrtp_arch_plugin& arch, const emu::DriverPreset* preset,
+emu::MachineConfig config_of(const Recorded& recorded, const emu::DriverPreset* preset,
                              const YAML::Node& scenario) {
   emu::MachineConfig config;
+  const nrtp_arch_plugin& arch = *recorded.arch;
   config.arch = &arch;
   config.driver = preset;
   config.make_device = &emu::Device::create;
-  config.product = product_named(arch, "trn1.2xlarge");
+  config.product = product_named(arch, recorded.single);
   const std::string machine = scenario["machine"] ? scenario["machine"].as<std::string>() : "";
   if (machine.find("16 devices") != std::string::npos) {
-    config.product = product_named(arch, "trn1.32xlarge");
+    config.product = product_named(arch, recorded.board);
     config.devices = 16;
   } else if (machine.find("firmware status") != std::string::npos) {
     config.failed_reset = true;
@@ -77,8 +93,8 @@ int main(int argc, char** argv) {
   }
   const YAML::Node file = YAML::LoadFile(argv[1]);
   const emu::DriverPreset* preset = preset_of(file["meta"]["driver"].as<std::string>());
-  const nrtp_arch_plugin* arch = nrtp_arch_query(1, 0);
-  if (!preset || !arch || arch->arch_type != file["meta"]["arch"].as<std::uint32_t>()) {
+  const Recorded* recorded = recorded_on(file["meta"]["arch"].as<std::uint32_t>());
+  if (!preset || !recorded) {
     std::printf("skipped: no preset or no arch table for %s\n", argv[1]);
     return kSkipped;
   }
@@ -88,7 +104,8 @@ int main(int argc, char** argv) {
     if (argc > 3 && name != argv[3]) continue;
     replay::Report report;
     try {
-      replay::Session session(interface, config_of(*arch, preset, scenario), name, preset->text);
+      replay::Session session(interface, config_of(*recorded, preset, scenario), name,
+                              preset->text);
       report = session.run(scenario);
     } catch (const replay::NotYet& e) {
       report.not_yet = e.reason;

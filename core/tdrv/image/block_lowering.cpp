@@ -65,17 +65,32 @@ class BlockLowering {
   std::string descriptor_place() const { return fmt::format("{}, descriptor {}", place(), index_); }
 
   Status check_completion() const {
-    if (!block_.remote_semaphores.empty() || block_.event) {
-      return Status::invalid(
-          "{} completes by {}; this release knows semaphores of the own core "
-          "only",
-          place(), block_.event ? "an event" : "remote semaphores");
+    if (block_.event) {
+      return Status::invalid("{} completes by an event; this release knows semaphores only",
+                             place());
     }
-    if (block_.semaphore && *block_.semaphore >= in_.arch->geometry->semaphores) {
-      return Status::invalid("{} signals semaphore {}; the core has {}", place(), *block_.semaphore,
-                             in_.arch->geometry->semaphores);
+    if (!block_.remote_semaphores.empty() && !in_.peer_core) {
+      return Status::invalid(
+          "{} signals remote semaphores, of the other core of a logical core; the program runs on "
+          "one core",
+          place());
+    }
+    if (block_.semaphore) ONRT_TRY(check_semaphore(*block_.semaphore));
+    for (const std::uint32_t semaphore : block_.remote_semaphores) {
+      ONRT_TRY(check_semaphore(semaphore));
     }
     return Status::ok();
+  }
+
+  Status check_semaphore(std::uint32_t semaphore) const {
+    if (semaphore < in_.arch->geometry->semaphores) return Status::ok();
+    return Status::invalid("{} signals semaphore {}; the core has {}", place(), semaphore,
+                           in_.arch->geometry->semaphores);
+  }
+
+  // Increments that end each ring's part: the own semaphore first.
+  std::uint32_t signals() const {
+    return (block_.semaphore ? 1 : 0) + static_cast<std::uint32_t>(block_.remote_semaphores.size());
   }
 
   Status lower_descriptor(const neff::Descriptor& desc, QueueRings& out) {
@@ -213,10 +228,9 @@ class BlockLowering {
 
   // Padding, increment, ordering; then the parts join the rings.
   Status finish_parts(QueueRings& out) {
-    const bool signals = block_.semaphore.has_value();
     std::array<std::uint64_t, kMaxRings> tx{}, rx{};
     for (std::uint32_t i = 0; i < kMaxRings; ++i) {
-      const std::uint64_t increment = signals && i < set_.num_queues ? 1 : 0;
+      const std::uint64_t increment = i < set_.num_queues ? signals() : 0;
       tx[i] = parts_[i].tx.size() + increment;
       rx[i] = parts_[i].rx.size() + increment;
     }
@@ -241,7 +255,7 @@ class BlockLowering {
     for (std::uint32_t i = 0; i < kMaxRings; ++i) {
       VirtualRing& part = parts_[i];
       append_padding(part, most_tx - tx[i], most_rx - rx[i]);
-      finish_ring(part, signals && i < set_.num_queues, out.rings[i]);
+      finish_ring(part, i < set_.num_queues, out.rings[i]);
       if (out.rings[i].tx.size() > kMaxRingDescriptors ||
           out.rings[i].rx.size() > kMaxRingDescriptors) {
         return Status::resource("queue set '{}' in {} needs more than {} descriptors on a ring",
@@ -276,17 +290,23 @@ class BlockLowering {
   void finish_ring(VirtualRing& part, bool signals, VirtualRing& ring) {
     const bool strong_order = (dma_.flags & NRTP_DMA_STRONG_ORDER_WRITE) != 0;
     if (!strong_order && !part.tx.empty()) part.tx.back().len_ctrl |= image::kDataBarrier;
+    if (signals && block_.semaphore) append_increment(part, in_.core, *block_.semaphore);
     if (signals) {
-      append_copy(
-          part, dma_.event_const_addr[1],
-          in_.arch->address->sem_addr(in_.product, in_.core, *block_.semaphore, NRTP_SEM_INC),
-          kWordBytes);
+      for (const std::uint32_t semaphore : block_.remote_semaphores) {
+        append_increment(part, *in_.peer_core, semaphore);
+      }
     }
     if (strong_order) {
       for (DmaDescriptor& d : part.rx) d.len_ctrl |= image::kStrongOrder;
     }
     ring.tx.insert(ring.tx.end(), part.tx.begin(), part.tx.end());
     ring.rx.insert(ring.rx.end(), part.rx.begin(), part.rx.end());
+  }
+
+  void append_increment(VirtualRing& part, std::uint32_t core, std::uint32_t semaphore) const {
+    append_copy(part, dma_.event_const_addr[1],
+                in_.arch->address->sem_addr(in_.product, core, semaphore, NRTP_SEM_INC),
+                kWordBytes);
   }
 
   const neff::QueueSet& set_;

@@ -96,6 +96,8 @@ Result<CorePlan> make_plan(const ImageInputs& in) {
   env.lnc_rank = in.lnc_rank;
   env.lnc_size = in.lnc_size;
   env.request_pa = in.request_pa;
+  env.ulib_pa = in.ulib_pa;
+  env.ulib_bytes = in.ulib_bytes;
   fill_generator_queues(in, env);
   return plan;
 }

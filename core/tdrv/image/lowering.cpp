@@ -117,6 +117,9 @@ class StreamLowering {
         case isa::kOpPseudoDmaTrigger:
           ONRT_TRY(lower_dma_trigger());
           break;
+        case isa::kOpPseudoCoreBarrier:
+          ONRT_TRY(lower_core_barrier());
+          break;
         case isa::kOpPseudoBranchLabel:
           break;  // nothing is left of a label
         default:
@@ -370,6 +373,50 @@ class StreamLowering {
       write.data0 = block->m2s;
     }
     out_.append(write);
+    return Status::ok();
+  }
+
+  // Rendezvous of the two cores of a logical core, in the form of the runtime's
+  // own at the start of a run: raise the peer's semaphore, wait for the peer's
+  // raise and take it back. The wait of the source comes first, its update last.
+  Status lower_core_barrier() {
+    const auto barrier = isa::load_record<isa::CoreBarrierRecord>(record_.data());
+    if (in_.lnc_size < 2) {
+      return Status::invalid("{}: {} needs a program on two physical cores, this one has one",
+                             place(index_), pseudo_name(opcode()));
+    }
+    if (barrier.semaphore < arch_.sync->id[NRTP_SYNC_RESERVED_SEMAPHORES] ||
+        barrier.semaphore >= arch_.geometry->semaphores) {
+      return Status::invalid("{}: {} uses semaphore {}; programs have {} to {}", place(index_),
+                             pseudo_name(opcode()), barrier.semaphore,
+                             arch_.sync->id[NRTP_SYNC_RESERVED_SEMAPHORES],
+                             arch_.geometry->semaphores - 1);
+    }
+    const auto semaphore = static_cast<std::uint8_t>(barrier.semaphore);
+    auto arrive = isa::zero_record<isa::WriteRecord>(isa::kOpWrite);
+    arrive.h = barrier.h;
+    arrive.h.opcode = isa::kOpWrite;
+    arrive.h.update_mode = isa::kUpdateNone;
+    arrive.h.update_index = 0;
+    arrive.size0 = 4;
+    arrive.address0 =
+        arch_.address->sem_addr(in_.product, in_.peer_core, barrier.semaphore, NRTP_SEM_INC);
+    arrive.data0 = 1;
+    if (arrive.address0 == UINT64_MAX) {
+      return Status::failure("{}: arch {} has no window for semaphore {} of core {}", place(index_),
+                             arch_.name, barrier.semaphore, in_.peer_core);
+    }
+    out_.append(arrive);
+    out_.semaphore(semaphore, isa::kWaitSemGe, 1, isa::kUpdateSemDec, 1);
+    if (barrier.h.update_mode == isa::kUpdateNone) return Status::ok();
+    auto passed = isa::zero_record<isa::ControlRecord>(isa::kOpNop);
+    passed.h.update_mode = barrier.h.update_mode;
+    passed.h.update_index = barrier.h.update_index;
+    const bool has_operand = barrier.h.update_mode == isa::kUpdateSemAdd ||
+                             barrier.h.update_mode == isa::kUpdateSemSub ||
+                             barrier.h.update_mode == isa::kUpdateSemWrite;
+    if (has_operand) passed.h.value = barrier.h.value;
+    out_.append(passed);
     return Status::ok();
   }
 

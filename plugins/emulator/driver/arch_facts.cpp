@@ -7,7 +7,7 @@ namespace opennrt::emu {
 
 namespace {
 
-constexpr std::uint32_t kPciTrainium1 = 0x7164, kPciInferentia2 = 0x7264;
+constexpr std::uint32_t kPciTrainium1 = 0x7164, kPciInferentia2 = 0x7264, kPciTrainium2 = 0x7364;
 constexpr std::uint64_t kSemaphoreLocal = 0x2700000, kSemaphoreBytes = 0x2000;
 constexpr std::uint64_t kSbufBytes = 0x2000000, kTopspBytes = 0x400000;
 
@@ -15,6 +15,11 @@ constexpr std::uint8_t kTrn1Neighbours[16][4] = {
     {12, 3, 4, 1},  {13, 0, 5, 2},  {14, 1, 6, 3},   {15, 2, 7, 0},  {0, 7, 8, 5},   {1, 4, 9, 6},
     {2, 5, 10, 7},  {3, 6, 11, 4},  {4, 11, 12, 9},  {5, 8, 13, 10}, {6, 9, 14, 11}, {7, 10, 15, 8},
     {8, 15, 0, 13}, {9, 12, 1, 14}, {10, 13, 2, 15}, {11, 14, 3, 12}};
+// A torus of 4 by 4.
+constexpr std::uint8_t kTrn2Neighbours[16][4] = {
+    {12, 1, 3, 4},  {0, 13, 5, 2},  {14, 3, 1, 6},   {2, 15, 7, 0},  {8, 5, 7, 0},   {4, 9, 1, 6},
+    {10, 7, 5, 2},  {6, 11, 3, 4},  {4, 9, 11, 12},  {8, 5, 13, 10}, {6, 11, 9, 14}, {10, 7, 15, 8},
+    {0, 13, 15, 8}, {12, 1, 9, 14}, {2, 15, 13, 10}, {14, 3, 11, 12}};
 constexpr std::uint8_t kInf2Ring[12][2] = {{11, 1}, {0, 2}, {1, 3}, {2, 4},  {3, 5},  {4, 6},
                                            {5, 7},  {6, 8}, {7, 9}, {8, 10}, {9, 11}, {10, 0}};
 constexpr std::uint8_t kInf2Line[6][2] = {{1, 0}, {0, 2}, {1, 3}, {2, 4}, {3, 5}, {4, 0}};
@@ -34,10 +39,10 @@ void add_arch2(ArchFacts& f, const nrtp_arch_plugin& arch) {
   f.topsp_notific_bar0 = 0x30E04000;
   f.topsp_notific_stride = 0x40000;
   f.dma_retry = true;
+  f.power_profiles = true;
   f.nx_ring_mask = 0x7FF;
   f.scrub_stride = 16;
   for (std::uint32_t i = 0; i < 16; ++i) f.scrub_engines.push_back(i);
-  f.h2t_queue.assign(arch.geometry->tpbs, 0);
   for (std::uint32_t i = 0; i < arch.geometry->tpbs; ++i) {
     const std::uint64_t bar = i * 0x4000000ull, device = 0xFFFC0000000 + bar;
     f.special.push_back({Block::kTpb, i, Resource::kSemaphore, device + kSemaphoreLocal,
@@ -66,7 +71,6 @@ void add_arch3(ArchFacts& f, const nrtp_arch_plugin& arch, const nrtp_product& p
   for (std::uint32_t group = 0; group < 4; ++group)
     for (std::uint32_t i = 4; i < 8; ++i) f.scrub_engines.push_back(group * 8 + i);
   for (std::uint32_t i = 0; i < arch.geometry->tpbs; ++i) {
-    f.h2t_queue.push_back(i % 2);
     const std::uint64_t step = i * 0x4000000ull;
     f.special.push_back({Block::kTpb, i, Resource::kSemaphore, 0x2002700000 + step, kSemaphoreBytes,
                          0xD2700000 + step});
@@ -112,6 +116,7 @@ std::span<const std::uint8_t> connected_devices(const nrtp_product& product, std
                                                 std::uint32_t index) {
   if (index >= devices) return {};
   if (product.pci_device == kPciTrainium1 && devices == 16) return kTrn1Neighbours[index];
+  if (product.pci_device == kPciTrainium2 && devices == 16) return kTrn2Neighbours[index];
   if (product.pci_device == kPciInferentia2 && devices == 12) return kInf2Ring[index];
   if (product.pci_device == kPciInferentia2 && devices == 6) {
     const std::span<const std::uint8_t> both = kInf2Line[index];

@@ -36,10 +36,10 @@ struct ArchFacts {
   std::uint64_t topsp_notific_bar0 = 0, topsp_notific_stride = 0;  // 0: not known
   bool dma_retry = false;                                          // no zero copy through DMA
   bool nc_map_query = false;                                       // logical to physical core map
+  bool power_profiles = false;                                     // the recorded firmware has them
   std::uint32_t nx_ring_mask = 0;  // engines of a core whose queue 14 outlives its owner
   std::uint32_t scrub_stride = 16;
   std::vector<std::uint32_t> scrub_engines;  // relative to hbm * scrub_stride
-  std::vector<std::uint32_t> h2t_queue;      // default queue by core
   std::vector<SpecialMap> special;
   std::vector<Window> program_windows;
 };

@@ -162,9 +162,19 @@ std::int64_t program(Call& call, std::uint32_t core, std::uint64_t dst, std::uin
   return 0;
 }
 
-// Copy queue of a zero-copy request: -1 is the default one, others must exist.
-bool known_queue(std::int32_t queue) {
-  return queue == -1 || (queue >= 0 && queue < static_cast<std::int32_t>(kMaxQueues));
+// Copy queue of a zero-copy request: -1 is the default one.
+bool queue_number(std::int32_t queue) {
+  return queue >= -1 && queue < static_cast<std::int32_t>(kMaxQueues);
+}
+
+// The core's default queue or one that a process took.
+bool owned_queue(Call& call, std::uint32_t core, std::int32_t queue) {
+  const nrtp_arch_dma& dma = *call.machine.config().arch->dma;
+  const nrtp_product* product = call.machine.config().product;
+  const auto number = static_cast<std::uint32_t>(queue);
+  if (queue == -1 || number == dma.host_queue(product, core)) return true;
+  std::lock_guard lock(call.node.mutex);
+  return call.node.queues[dma.host_engine(product, core)][number].h2t_owner != 0;
 }
 
 bool kernel_half(std::uint64_t user, std::uint64_t bytes) {
@@ -179,8 +189,9 @@ std::int64_t zero_copy_one(Call& call, const Range& range, std::uint64_t user, b
   const bool word = range.bytes % 4 == 0 && range.pa % 4 == 0;
   if (to_device && !range.host && word && range.bytes <= std::min(threshold, kBar4Max))
     return copy_in(call, range.pa, user, range.bytes);
-  if (!known_queue(queue)) return -ENOENT;
+  if (!queue_number(queue)) return -ENOENT;
   if (call.machine.facts().dma_retry) return -EINVAL;
+  if (!owned_queue(call, range.core, queue)) return -ENOENT;
   const std::int64_t r = to_device ? copy_in(call, range.pa, user, range.bytes)
                                    : copy_out(call, range.pa, user, range.bytes);
   return r == -EFAULT ? -ENOMEM : r;  // the pages cannot be pinned

@@ -190,9 +190,9 @@ std::int64_t post_metric(Call& call, abi::PostMetric& metric) {
   return call.memory.read(metric.data, dropped, metric.data_size);
 }
 
-std::int64_t power_profile_set(Call&, abi::PowerProfile& profile) {
+std::int64_t power_profile_set(Call& call, abi::PowerProfile& profile) {
   if (profile.sz != sizeof profile) return -ENXIO;
-  return profile.ctrl == 0 ? 0 : kNotSupported;
+  return profile.ctrl == 0 && call.machine.facts().power_profiles ? 0 : kNotSupported;
 }
 
 std::int64_t power_profile_get(Call& call, abi::PowerProfile& profile) {

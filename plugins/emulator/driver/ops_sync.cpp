@@ -118,13 +118,28 @@ std::int64_t bar_write(Call& call, abi::BarRw& a) {
   return 0;
 }
 
+namespace {
+
+// The firmware takes the addresses by which the driver names mappable windows;
+// on split address maps those are not the device's own.
+int read_by_driver_address(Call& call, std::uint64_t address, std::uint32_t* value) {
+  for (const SpecialMap& map : call.machine.facts().special) {
+    if (map.block == Block::kHbm || address < map.offset) continue;
+    const std::uint64_t at = address - map.offset;
+    if (at < map.bytes) return call.node.device->bar0_read32(map.bar_offset + at, value);
+  }
+  return call.node.device->read(address, value, sizeof *value);
+}
+
+}  // namespace
+
 std::int64_t read_hw_counters(Call& call, abi::ReadHwCounters& a) {
   for (std::uint32_t i = 0; i < a.count; ++i) {
     std::uint64_t address = 0;
     std::uint32_t value = 0;
     if (call.memory.read(a.address + i * sizeof address, &address, sizeof address) != 0)
       return -EFAULT;
-    if (call.node.device->read(address, &value, sizeof value) != 0) return kFailed;
+    if (read_by_driver_address(call, address, &value) != 0) return kFailed;
     if (call.memory.write(a.data + i * sizeof value, &value, sizeof value) != 0) return -EFAULT;
   }
   return 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/range_pool.h"
 
+#include <algorithm>
+#include <bit>
 #include <iterator>
 
 namespace opennrt::emu {
@@ -16,17 +18,25 @@ bool RangePool::alloc(std::uint64_t bytes, std::uint64_t align, std::uint64_t* o
   if (align <= kPage) align = kPage;
   const std::uint64_t mask = (align + kPage - 1) / kPage - 1;
   const std::uint64_t base_offset = (base_ & (align - 1)) / kPage;
-  for (auto it = free_.begin(); it != free_.end(); ++it) {
+  // With a mask of no power of two a part of a range may fit where the whole did
+  // not, so nothing can be remembered.
+  std::uint64_t none = 0;
+  if (hints_.size() == kMostHints) hints_.clear();
+  std::uint64_t& hint = std::has_single_bit(align) ? hints_[{bytes, align}] : none;
+  for (auto it = free_.lower_bound(hint); it != free_.end(); ++it) {
+    ++examined_;
     const std::uint64_t index = (it->first - base_) / kPage;
     const std::uint64_t aligned = ((index + base_offset + mask) & ~mask) - base_offset;
     const std::uint64_t address = base_ + aligned * kPage;
     if (address < it->first) continue;
     const std::uint64_t skipped = address - it->first;
     if (skipped > it->second || it->second - skipped < bytes) continue;
+    hint = it->first;
     take(it, address, bytes);
     *out = address;
     return true;
   }
+  hint = UINT64_MAX;
   return false;
 }
 
@@ -65,6 +75,7 @@ void RangePool::release(std::uint64_t address, std::uint64_t bytes) {
     free_.erase(next);
   }
   free_[address] = bytes;
+  for (auto& [request, hint] : hints_) hint = std::min(hint, address);
 }
 
 }  // namespace opennrt::emu

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 
 namespace opennrt::emu {
 
@@ -31,13 +32,22 @@ class RangePool {
   // This range and no other.
   bool alloc_at(std::uint64_t address, std::uint64_t bytes);
   void release(std::uint64_t address, std::uint64_t bytes);
+  // Free ranges that all searches together looked at.
+  std::uint64_t examined() const { return examined_; }
 
  private:
   using Free = std::map<std::uint64_t, std::uint64_t>;  // start -> bytes
   void take(Free::iterator range, std::uint64_t address, std::uint64_t bytes);
 
-  std::uint64_t base_ = 0, bytes_ = 0;
+  // (bytes, align) -> no free range that starts below fits. Aligned blocks leave
+  // gaps that do not fit the next one; without this each search would walk over
+  // all of them.
+  using Hints = std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t>;
+  static constexpr std::size_t kMostHints = 256;
+
+  std::uint64_t base_ = 0, bytes_ = 0, examined_ = 0;
   Free free_;
+  Hints hints_;
 };
 
 }  // namespace opennrt::emu

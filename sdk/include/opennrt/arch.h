@@ -412,6 +412,9 @@ typedef struct nrtp_fabric_port {
   uint64_t window;
 } nrtp_fabric_port;
 
+/* family_flags of the members below. */
+enum nrtp_fabric_family { NRTP_FABRIC_SWITCH_V1 = 1 /* behind NeuronSwitch-v1 */ };
+
 typedef struct nrtp_arch_fabric {
   uint32_t size;
   uint32_t max_links_per_pod_port, inter_rdh_folds;

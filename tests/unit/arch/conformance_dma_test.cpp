@@ -95,6 +95,7 @@ TEST_P(Dma, BroadcastWindowsDecodeAtBothEdges) {
 
 TEST_P(Dma, CoreEnginesAreEvenlySpacedAndBelongToTheirCore) {
   std::set<std::uint32_t> seen;
+  std::set<std::tuple<std::uint32_t, std::uint32_t>> host_queues;
   for (std::uint32_t core = 0; core < product()->cores; ++core) {
     const std::uint64_t first = dma().udma_device(product(), dma().core_engine(product(), core, 0));
     for (std::uint32_t j = 0; j < geometry().dma_per_core; ++j) {
@@ -106,9 +107,11 @@ TEST_P(Dma, CoreEnginesAreEvenlySpacedAndBelongToTheirCore) {
       EXPECT_EQ(decode(dma().udma_device(product(), engine)).core, core);
     }
     const std::uint32_t host = dma().host_engine(product(), core);
-    EXPECT_TRUE(seen.insert(host).second);
+    const std::uint32_t host_queue = dma().host_queue(product(), core);
+    EXPECT_FALSE(seen.contains(host));
+    EXPECT_TRUE(host_queues.insert({host, host_queue}).second);
     EXPECT_EQ(dma().is_host_engine(product(), host), 1u);
-    EXPECT_LT(dma().host_queue(product(), core), geometry().dma_queues_per_engine);
+    EXPECT_LT(host_queue, geometry().dma_queues_per_engine);
     EXPECT_EQ(dma().core_engine(product(), core, geometry().dma_per_core), UINT32_MAX);
   }
 }

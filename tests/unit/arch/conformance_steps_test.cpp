@@ -169,8 +169,8 @@ TEST_P(Steps, ValidatorNamesSlotOpcodeAndReason) {
   EXPECT_EQ(ib->validate_inst(NRTP_ENGINE_POOL, image.data() + 64, &diag), NRTP_OK);
   EXPECT_EQ(ib->validate_image(NRTP_ENGINE_POOL, image.data(), image.size(), &diag), NRTP_INVALID);
   EXPECT_EQ(diag.slot, 1u);
-  put(1, isa::kOpMatmul);
-  EXPECT_EQ(ib->validate_inst(NRTP_ENGINE_PE, image.data() + 64, &diag), NRTP_OK);
+  put(1, isa::kOpPoolConfig);
+  EXPECT_EQ(ib->validate_inst(NRTP_ENGINE_POOL, image.data() + 64, &diag), NRTP_OK);
   EXPECT_EQ(ib->validate_inst(NRTP_ENGINE_DVE, image.data() + 64, &diag), NRTP_INVALID);
   put(1, isa::kOpNop);
   image[64 + 1] = 0;

@@ -172,6 +172,82 @@ TEST_F(ConfigTest, EmulatorKeysAndFreePluginSettings) {
   EXPECT_THAT(issue_text(l), HasSubstr("OPENNRT_EMULATOR_COLOUR: no such setting"));
 }
 
+TEST_F(ConfigTest, UnknownVariableOfOursIsToldWithTheNearestName) {
+  const Loaded l = load_with({{"OPENNRT_EMULATOR_PRODCUT", "trn1.2xlarge"},
+                              {"OPENNRT_DEVCE", "emulator"},
+                              {"OPENNRT_CONFG", "/x"},
+                              {std::string("OPENNRT_") + std::string(100'000, 'A'), "1"}});
+  ASSERT_TRUE(l.status.is_ok());
+  ASSERT_EQ(l.issues.size(), 4u);
+  for (const Issue& issue : l.issues) {
+    EXPECT_TRUE(issue.always) << issue.text;
+    EXPECT_EQ(issue.level, log::Level::kWarn);
+  }
+  EXPECT_THAT(issue_text(l), HasSubstr("OPENNRT_EMULATOR_PRODCUT: no such setting, ignored; did "
+                                       "you mean OPENNRT_EMULATOR_PRODUCT?\n"));
+  EXPECT_THAT(issue_text(l), HasSubstr("did you mean OPENNRT_DEVICE?\n"));
+  EXPECT_THAT(issue_text(l), HasSubstr("did you mean OPENNRT_CONFIG?\n"));
+}
+
+TEST_F(ConfigTest, NamesOfTestsAndOfOtherRuntimesAreNoMistake) {
+  const Loaded l = load_with({{"OPENNRT_CORPUS", "/c"},
+                              {"OPENNRT_TEST_X", "1"},
+                              {"OPENNRT_CONFIG", ""},
+                              {"NEURON_RT_FRAMEWORK_PRIVATE", "1"}});
+  ASSERT_EQ(l.issues.size(), 1u);
+  EXPECT_EQ(l.issues[0].level, log::Level::kDebug);
+  EXPECT_FALSE(l.issues[0].always);
+}
+
+TEST_F(ConfigTest, SizesTakeSuffixesInTheEnvironmentToo) {
+  const auto bytes = [&](const char* text) {
+    const Loaded l = load_with({{"OPENNRT_EMULATOR_HBM_BYTES", text}});
+    return l.status.is_ok() ? l.config->number(Key::kEmulatorHbmBytes) : 0;
+  };
+  EXPECT_EQ(bytes("8G"), 8ull << 30);
+  EXPECT_EQ(bytes("64MiB"), 64ull << 20);
+  EXPECT_EQ(bytes("4096"), 4096u);
+  const Loaded bad = load_with({{"OPENNRT_EMULATOR_HBM_BYTES", "8GB"}});
+  EXPECT_EQ(bad.status.code(), NRT_INVALID);
+  EXPECT_THAT(std::string(bad.status.message()),
+              HasSubstr("OPENNRT_EMULATOR_HBM_BYTES: emulator.hbm_bytes='8GB': not a size; write"));
+}
+
+TEST_F(ConfigTest, DevicesEndWhereTheRuntimesLimitIs) {
+  EXPECT_TRUE(load_with({{"OPENNRT_EMULATOR_DEVICES", "32"}}).status.is_ok());
+  const Loaded l = load_with({{"OPENNRT_EMULATOR_DEVICES", "33"}});
+  EXPECT_EQ(l.status.code(), NRT_INVALID);
+  EXPECT_THAT(std::string(l.status.message()), HasSubstr("must be 1 to 32"));
+}
+
+TEST_F(ConfigTest, ImageFormByVariableAndFile) {
+  EXPECT_EQ(load_with({}).config->text(Key::kExecRuntimeForm), "auto");
+  EXPECT_EQ(load_with({{"OPENNRT_EXEC_RUNTIME_FORM", "2.27"}}).config->text(Key::kExecRuntimeForm),
+            "2.27");
+  const auto f = file("c.yaml", "exec: {runtime_form: '2.30'}\n");
+  EXPECT_EQ(load_with({{"OPENNRT_CONFIG", f}}).config->text(Key::kExecRuntimeForm), "2.30");
+  const Loaded bad = load_with({{"OPENNRT_EXEC_RUNTIME_FORM", "2.23"}});
+  EXPECT_EQ(bad.status.code(), NRT_INVALID);
+  EXPECT_THAT(std::string(bad.status.message()), HasSubstr("must be one of auto|2.25|2.27|2.30"));
+}
+
+TEST_F(ConfigTest, MissingPluginDirectoryIsTold) {
+  const Loaded l = load_with({{"OPENNRT_PLUGIN_PATH", dir_ + ":" + dir_ + "/none"}});
+  ASSERT_EQ(l.issues.size(), 1u);
+  EXPECT_TRUE(l.issues[0].always);
+  EXPECT_EQ(l.issues[0].text,
+            "OPENNRT_PLUGIN_PATH: plugin directory " + dir_ + "/none does not exist");
+}
+
+TEST_F(ConfigTest, NonsenseAsLogLevelIsToldAtAnyLevel) {
+  const Loaded l =
+      load_with({{"NEURON_RT_LOG_LEVEL", "nonsense"}, {"NEURON_RT_LOG_LEVEL_TDRV", "nonsense"}});
+  ASSERT_TRUE(l.status.is_ok());
+  ASSERT_EQ(l.issues.size(), 2u);
+  EXPECT_TRUE(l.issues[0].always && l.issues[1].always);
+  EXPECT_THAT(issue_text(l), HasSubstr("NEURON_RT_LOG_LEVEL: log.level='nonsense': must be ERROR"));
+}
+
 TEST_F(ConfigTest, BrokenFilesAreRefusedWithTheLine) {
   auto message = [&](const std::string& text) {
     const auto f = file("bad.yaml", text);

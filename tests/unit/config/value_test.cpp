@@ -34,7 +34,12 @@ TEST(ParseSize, Suffixes) {
   EXPECT_EQ(parse_size("2KiB"), 2048u);
   EXPECT_EQ(parse_size("3 MiB"), 3u << 20);
   EXPECT_EQ(parse_size("16GiB"), 16ull << 30);
+  EXPECT_EQ(parse_size("8G"), 8ull << 30);
+  EXPECT_EQ(parse_size("1T"), 1ull << 40);
+  EXPECT_EQ(parse_size("7K"), 7168u);
   EXPECT_EQ(parse_size("1GB"), std::nullopt);
+  EXPECT_EQ(parse_size("G"), std::nullopt);
+  EXPECT_EQ(parse_size("1.5G"), std::nullopt);
   EXPECT_EQ(parse_size("KiB"), std::nullopt);
   EXPECT_EQ(parse_size("18446744073709551615GiB"), std::nullopt);
 }

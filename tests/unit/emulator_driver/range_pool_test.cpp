@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
+
 #include "driver/handle_table.h"
 
 namespace opennrt::emu {
@@ -68,6 +73,67 @@ TEST(RangePool, ExactRangeOnly) {
   EXPECT_TRUE(pool.alloc_at(kBase + kPage, kPage));
   EXPECT_FALSE(pool.alloc_at(kBase + kPage, kPage));
   EXPECT_EQ(pool.free_bytes(), 3 * kPage);
+}
+
+// First fit by walking over all pages: slow, and obviously right.
+class PageMap {
+ public:
+  explicit PageMap(std::uint64_t pages) : used_(pages) {}
+  bool alloc(std::uint64_t bytes, std::uint64_t align, std::uint64_t* out) {
+    const std::uint64_t n = bytes / kPage, step = std::max(align, kPage) / kPage;
+    for (std::uint64_t page = 0; page + n <= used_.size(); page += step) {
+      if (std::any_of(used_.begin() + static_cast<std::ptrdiff_t>(page),
+                      used_.begin() + static_cast<std::ptrdiff_t>(page + n),
+                      [](bool used) { return used; }))
+        continue;
+      mark(page, n, true);
+      *out = kBase + page * kPage;
+      return true;
+    }
+    return false;
+  }
+  void release(std::uint64_t address, std::uint64_t bytes) {
+    mark((address - kBase) / kPage, bytes / kPage, false);
+  }
+
+ private:
+  void mark(std::uint64_t page, std::uint64_t n, bool used) {
+    for (std::uint64_t i = page; i < page + n; ++i) used_[i] = used;
+  }
+  std::vector<bool> used_;
+};
+
+TEST(RangePool, IsLowestFitWhateverCameBefore) {
+  constexpr std::uint64_t kPages = 512;  // kBase is aligned to all of them
+  RangePool pool(kBase, kPages * kPage);
+  PageMap map(kPages);
+  std::mt19937_64 random(7);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> live;
+  for (int i = 0; i < 20'000; ++i) {
+    if (random() % 2 == 0 || live.empty()) {
+      const std::uint64_t bytes = (1 + random() % 12) * kPage;
+      const std::uint64_t align = kPage << (random() % 5);
+      std::uint64_t a = 0, b = 0;
+      const bool fits = map.alloc(bytes, align, &b);
+      ASSERT_EQ(pool.alloc(bytes, align, &a), fits) << i;
+      if (!fits) continue;
+      ASSERT_EQ(a, b) << i;
+      live.emplace_back(a, bytes);
+    } else {
+      std::swap(live[random() % live.size()], live.back());
+      pool.release(live.back().first, live.back().second);
+      map.release(live.back().first, live.back().second);
+      live.pop_back();
+    }
+  }
+}
+
+// Images are aligned to 32 KiB and leave gaps that no other image fits in.
+TEST(RangePool, SearchDoesNotWalkOverTheGapsOfEarlierBlocks) {
+  RangePool pool(kBase, 1ull << 30);
+  std::uint64_t out = 0;
+  for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(pool.alloc(2 * kPage, 8 * kPage, &out));
+  EXPECT_LE(pool.examined(), 4u * 10'000);
 }
 
 TEST(HandleTable, ReusesTheLastFreedNumber) {

@@ -64,6 +64,19 @@ TEST_F(UnitTest, ArmFailureLeavesTheUnitUsable) {
   EXPECT_TRUE(run().is_ok());
 }
 
+// Armed on one physical core and not on its peer.
+TEST_F(UnitTest, ArmFailureThatLosesTheCoreIsFatal) {
+  make(1);
+  tdrv_.on_arm = [this] {
+    tdrv_.lost = true;
+    return Status::resource("second core");
+  };
+  EXPECT_EQ(run().code(), NRT_RESOURCE);
+  EXPECT_TRUE(unit_->is_fatal());
+  tdrv_.on_arm = nullptr;
+  EXPECT_EQ(run().code(), NRT_EXEC_UNIT_UNRECOVERABLE);
+}
+
 TEST_F(UnitTest, KickFailureIsFatal) {
   make(1);
   tdrv_.on_kick = [] { return Status::failure("semaphore"); };

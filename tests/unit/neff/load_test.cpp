@@ -262,6 +262,25 @@ TEST_F(LoadTest, KelpJsonWhenNeffJsonIsAbsent) {
   EXPECT_TRUE(load(neff_.build()).is_ok());
 }
 
+TEST_F(LoadTest, OutlineNeedsNoFittingProcess) {
+  const auto bytes = neff_.build();
+  const auto outline = read_outline(testing::as_bytes(bytes));
+  ASSERT_TRUE(outline.is_ok()) << outline.status().message();
+  EXPECT_EQ(outline->target, "sunda");
+  EXPECT_EQ(outline->lnc_size, 0U);  // version 1 headers do not bind it
+  EXPECT_EQ(read_outline({}).status().code(), NRT_INVALID);
+}
+
+TEST_F(LoadTest, RefusedTargetEndsWithTheRemedyOfTheProcess) {
+  LoadLimits limits = test_limits();
+  limits.targets = {"cayman", "v3"};
+  limits.remedy = [](std::string_view target) { return "turn to " + std::string(target); };
+  const auto refused = load(neff_.build(), limits);
+  EXPECT_EQ(refused.status().code(), NRT_INVALID);
+  EXPECT_TRUE(refused.status().message().ends_with("compile it for this target or turn to sunda"))
+      << refused.status().message();
+}
+
 TEST_F(LoadTest, AnyTarget) {
   neff_.replace("kelf-0.json", "\"sunda\"", "\"*\"");
   EXPECT_TRUE(load(neff_.build()).is_ok());

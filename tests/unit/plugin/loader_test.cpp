@@ -235,12 +235,21 @@ TEST_F(LoaderTest, PluginsArchNamesTheOnlyChoice) {
               HasSubstr("no plugin for arch 256 named two"));
 }
 
-TEST_F(LoaderTest, UnknownProductNamesTheArchesAsked) {
+TEST_F(LoaderTest, ProductOfATargetIsTheFirstOfSeveralDevices) {
+  directory_.add_working_set();
+  configure();
+  EXPECT_EQ(loader_.product_of_target("double"), "double.large");
+  EXPECT_EQ(loader_.product_of_target("dou"), "");
+  EXPECT_EQ(loader_.product_of_target(""), "");
+}
+
+TEST_F(LoaderTest, UnknownProductNamesTheProductsThereAre) {
   directory_.add_working_set();
   configure();
   auto r = loader_.arch_of_product("double.huge");
   EXPECT_EQ(r.status().code(), NRT_INVALID);
-  EXPECT_THAT(std::string(r.status().message()), HasSubstr("double does not list it"));
+  EXPECT_THAT(std::string(r.status().message()),
+              HasSubstr("double lists double.small, double.large"));
 }
 
 TEST_F(LoaderTest, CandidatesCarryVerdictAndReason) {

@@ -46,7 +46,7 @@ TEST_F(DmemTest, RefusesBadRequests) {
   const auto code = [&](const MemoryRequest& r) { return allocator_->allocate(r).status().code(); };
   EXPECT_EQ(code({.bytes = 0}), NRT_INVALID);
   EXPECT_EQ(code({.bytes = 1, .alignment = 12288}), NRT_INVALID);
-  EXPECT_EQ(code({.bytes = UINT64_MAX}), NRT_INVALID);
+  EXPECT_EQ(code({.bytes = UINT64_MAX}), NRT_RESOURCE);
   for (const Usage usage : {Usage::kScratchpad, Usage::kCollectives, Usage::kScratchpadNotShared}) {
     EXPECT_EQ(code({.bytes = 1, .location = Location::kHost, .usage = usage}), NRT_INVALID);
   }

@@ -8,7 +8,13 @@
 
 namespace opennrt::tdrv::test {
 
-FakeDriver::FakeDriver() : arch_(*nrtp_arch_query(NRTP_ARCH_ABI_MAJOR, NRTP_ARCH_ABI_MINOR)) {
+FakeDriver::FakeDriver(std::uint32_t lnc_mask)
+    : arch_(*nrtp_arch_query(NRTP_ARCH_ABI_MAJOR, NRTP_ARCH_ABI_MINOR)),
+      geometry_(*arch_.geometry) {
+  if (lnc_mask != 0) geometry_.lnc_mask = lnc_mask;
+  arch_.geometry = &geometry_;
+  request_cores.reserve(10'000);
+  kicks.reserve(10'000);  // recording must not allocate while a test counts
   fill_tables();
 }
 
@@ -65,8 +71,8 @@ int FakeDriver::move(std::uint64_t src, std::uint64_t dst, std::uint64_t src_off
 }
 
 void FakeDriver::notify(std::uint32_t queue, std::uint16_t kind, std::uint16_t sub_id,
-                        std::uint64_t time) {
-  Queue& q = queues_[queue];
+                        std::uint64_t time, std::uint32_t core) {
+  Queue& q = queues_[core][queue];
   const std::uint32_t capacity = static_cast<std::uint32_t>(q.storage.size() / 2);
   const std::uint64_t word0 = 0x12345u | (q.phase ? 0x80000000u : 0);
   const std::uint64_t word1 = sub_id | static_cast<std::uint32_t>(kind) << 16;
@@ -78,33 +84,41 @@ void FakeDriver::notify(std::uint32_t queue, std::uint16_t kind, std::uint16_t s
   }
 }
 
-void FakeDriver::notify_all(std::uint16_t kind) {
+void FakeDriver::notify_all(std::uint16_t kind, std::uint32_t core) {
   for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
-    notify(arch_.geometry->status_queue_first + e, kind);
+    notify(arch_.geometry->status_queue_first + e, kind, 0, 0, core);
   }
 }
 
-void FakeDriver::run_request() {
+bool FakeDriver::staged(const ExecRing& ring) {
+  if (ring.size == 0) return false;
+  DmaDescriptor tx;
+  std::memcpy(&tx, at(ring.tx + ring.next * 16ull, 16), 16);
+  return (tx.len_ctrl >> kDescRingIdShift & 3) == ring.ring_id;
+}
+
+void FakeDriver::run_request(std::uint32_t core) {
   const std::uint64_t switched =
-      arch_.address->event_addr(&product(), 0, arch_.sync->id[NRTP_SYNC_IOQ_CODE_SWITCH]);
-  for (std::uint32_t i = 0; i < exec_size_; ++i) {
+      arch_.address->event_addr(&product(), core, arch_.sync->id[NRTP_SYNC_IOQ_CODE_SWITCH]);
+  auto& [exec_tx, exec_rx, exec_size, exec_next, exec_ring_id] = exec_[core];
+  for (std::uint32_t i = 0; i < exec_size; ++i) {
     DmaDescriptor tx, rx;
-    std::memcpy(&tx, at(exec_tx_ + exec_next_ * 16ull, 16), 16);
-    std::memcpy(&rx, at(exec_rx_ + exec_next_ * 16ull, 16), 16);
+    std::memcpy(&tx, at(exec_tx + exec_next * 16ull, 16), 16);
+    std::memcpy(&rx, at(exec_rx + exec_next * 16ull, 16), 16);
     const std::uint32_t id = tx.len_ctrl >> kDescRingIdShift & 3;
     const std::uint32_t packet = kDescFirst | kDescLast;
-    if (id != exec_ring_id_ || (rx.len_ctrl >> kDescRingIdShift & 3) != id) {
-      ring_error = "stale descriptor at " + std::to_string(exec_next_);
+    if (id != exec_ring_id || (rx.len_ctrl >> kDescRingIdShift & 3) != id) {
+      ring_error = "stale descriptor at " + std::to_string(exec_next);
       return;
     }
     if ((tx.len_ctrl & packet) != packet || (rx.len_ctrl & packet) != packet ||
         (tx.len_ctrl & 0xFFFF) != (rx.len_ctrl & 0xFFFF) || tx.meta_ctrl != 0x01080003) {
-      ring_error = "malformed packet at " + std::to_string(exec_next_);
+      ring_error = "malformed packet at " + std::to_string(exec_next);
       return;
     }
-    if (++exec_next_ == exec_size_) {
-      exec_next_ = 0;
-      exec_ring_id_ = (exec_ring_id_ + 1) & 3;
+    if (++exec_next == exec_size) {
+      exec_next = 0;
+      exec_ring_id = (exec_ring_id + 1) & 3;
     }
     const std::uint32_t bytes = tx.len_ctrl & 0xFFFF;
     packets.push_back({tx.address, rx.address, bytes, id});
@@ -112,9 +126,10 @@ void FakeDriver::run_request() {
       std::array<std::uint32_t, 13> words{};
       std::memcpy(words.data(), at(tx.address, 52), 52);
       requests.push_back(words);
+      if (request_cores.size() < request_cores.capacity()) request_cores.push_back(core);
       if (words[0] == 1) {
-        notify_all(7);
-        notify_all(8);
+        notify_all(7, core);
+        notify_all(8, core);
       }
     }
     if (rx.address == switched) return;
@@ -281,14 +296,13 @@ void FakeDriver::fill_tables() {
     FakeDriver& d = self(ctx);
     if (const int rc = d.enter("queue_init")) return rc;
     d.queue_inits.push_back(*queue);
-    nrtp_dma_slot slot{};
-    d.arch_.dma->runtime_ring(&d.product(), 0, NRTP_RING_EXEC, &slot);
-    if (queue->engine == slot.engine && queue->queue == slot.queue) {
-      d.exec_tx_ = d.find(queue->tx_mem)->pa;
-      d.exec_rx_ = d.find(queue->rx_mem)->pa;
-      d.exec_size_ = queue->tx_descs;
-      d.exec_next_ = 0;
-      d.exec_ring_id_ = 1;
+    for (std::uint32_t core = 0; core < kCores; ++core) {
+      nrtp_dma_slot slot{};
+      d.arch_.dma->runtime_ring(&d.product(), core, NRTP_RING_EXEC, &slot);
+      if (queue->engine != slot.engine || queue->queue != slot.queue) continue;
+      d.exec_[core] = {.tx = d.find(queue->tx_mem)->pa,
+                       .rx = d.find(queue->rx_mem)->pa,
+                       .size = queue->tx_descs};
     }
     return 0;
   };
@@ -298,29 +312,36 @@ void FakeDriver::fill_tables() {
     self(ctx).queue_inits.insert(self(ctx).queue_inits.end(), queues, queues + n);
     return 0;
   };
-  sync_.sem_inc = [](void* ctx, std::uint64_t, std::uint32_t, std::uint32_t index,
+  sync_.sem_inc = [](void* ctx, std::uint64_t, std::uint32_t core, std::uint32_t index,
                      std::uint32_t value) {
     FakeDriver& d = self(ctx);
     if (const int rc = d.enter("sem_inc")) return rc;
-    if (index != d.arch_.sync->id[NRTP_SYNC_INFERENCE_START] || value != 1) return -EINVAL;
-    if (!d.answers) return 0;
-    d.run_request();
-    d.notify_all(2);
-    d.notify_all(3);
+    if (core >= kCores || index != d.arch_.sync->id[NRTP_SYNC_INFERENCE_START] || value != 1) {
+      return -EINVAL;
+    }
+    std::uint32_t staged_mask = 0;
+    for (std::uint32_t c = 0; c < kCores; ++c) staged_mask |= d.staged(d.exec_[c]) ? 1u << c : 0;
+    if (d.kicks.size() < d.kicks.capacity()) d.kicks.push_back({core, staged_mask});
+    if (!d.answers || (d.silent_cores >> core & 1) != 0) return 0;
+    d.run_request(core);
+    d.notify_all(2, core);
+    d.notify_all(3, core);
     return 0;
   };
   nq_.init = [](void* ctx, std::uint64_t, const nrtp_ndl_nq_config* config, std::uint64_t* out) {
     FakeDriver& d = self(ctx);
     if (const int rc = d.enter("nq.init")) return rc;
-    d.queues_[config->engine_index] = {};
-    d.queues_[config->engine_index].storage.resize(config->bytes / 8);
-    *out = 0x500 + config->engine_index;
+    if (config->device_id >= kCores) return -EINVAL;
+    Queue& queue = d.queues_[config->device_id][config->engine_index];
+    queue = {};
+    queue.storage.resize(config->bytes / 8);
+    *out = 0x500 + config->device_id * 16 + config->engine_index;
     ++d.live_queues;
     return 0;
   };
   nq_.map = [](void* ctx, std::uint64_t nq, void** out) {
     if (const int rc = self(ctx).enter("nq.map")) return rc;
-    *out = self(ctx).queues_[nq - 0x500].storage.data();
+    *out = self(ctx).queues_[(nq - 0x500) / 16][(nq - 0x500) % 16].storage.data();
     return 0;
   };
   nq_.destroy = [](void* ctx, std::uint64_t) {

@@ -24,7 +24,10 @@ namespace opennrt::tdrv::test {
 
 class FakeDriver {
  public:
-  FakeDriver();
+  static constexpr std::uint32_t kCores = 2;
+
+  // lnc_mask 0: as the arch says.
+  explicit FakeDriver(std::uint32_t lnc_mask = 0);
   FakeDriver(const FakeDriver&) = delete;
   FakeDriver& operator=(const FakeDriver&) = delete;
 
@@ -37,7 +40,8 @@ class FakeDriver {
   int fail_with = -5;         // -EIO
   bool align_supported = true;
   bool has_copy_buf = true, has_copy = true, has_set = true, has_batch = false;
-  bool answers = true;  // the device reacts to a kick
+  bool answers = true;             // the device reacts to a kick
+  std::uint32_t silent_cores = 0;  // mask of cores that do not
   std::uint64_t hbm_limit = UINT64_MAX;
 
   // --- what happened -----------------------------------------------------------
@@ -59,12 +63,18 @@ class FakeDriver {
   std::vector<Packet> packets;  // of all requests
   std::vector<std::array<std::uint32_t, 13>> requests;
   std::string ring_error;  // what a gate would stumble over
+  // A started core, and the cores that had a request in their exec ring then.
+  struct Kick {
+    std::uint32_t core, staged_mask;
+  };
+  std::vector<Kick> kicks;
+  std::vector<std::uint32_t> request_cores;  // of `requests`
 
-  // Writes a record into hardware notification queue `queue` of core 0.
+  // Writes a record into hardware notification queue `queue` of a core.
   void notify(std::uint32_t queue, std::uint16_t kind, std::uint16_t sub_id = 0,
-              std::uint64_t time = 0);
-  void notify_all(std::uint16_t kind);  // the five engines
-  void run_request();                   // what the gate does with one request
+              std::uint64_t time = 0, std::uint32_t core = 0);
+  void notify_all(std::uint16_t kind, std::uint32_t core = 0);  // the five engines
+  void run_request(std::uint32_t core = 0);  // what the gate does with one request
   std::byte* at(std::uint64_t device_pa, std::uint64_t bytes);
 
  private:
@@ -87,6 +97,7 @@ class FakeDriver {
   Memory* find(std::uint64_t handle);
 
   nrtp_arch_plugin arch_;
+  nrtp_arch_geometry geometry_;
   nrtp_host host_{};
   nrtp_ndl_ops ops_{};
   nrtp_ndl_probe probe_{};
@@ -101,14 +112,17 @@ class FakeDriver {
   nrtp_ndl_misc misc_{};
   std::map<std::uint64_t, std::unique_ptr<Memory>> memory_;
   std::map<std::uint64_t, std::uint32_t> queue_of_handle_;
-  std::array<Queue, 16> queues_;
+  std::array<std::array<Queue, 16>, kCores> queues_;
   std::vector<std::byte> bounce_ = std::vector<std::byte>(2u << 20);
   static constexpr std::uint64_t kBounceHandle = 0xB0B0;
   std::uint64_t next_handle_ = 1, next_hbm_ = 0x1000000, next_host_ = 0x10000;
   std::int32_t async_slot_ = 0;
-  // Exec ring of core 0.
-  std::uint64_t exec_tx_ = 0, exec_rx_ = 0;
-  std::uint32_t exec_size_ = 0, exec_next_ = 0, exec_ring_id_ = 1;
+  struct ExecRing {
+    std::uint64_t tx = 0, rx = 0;
+    std::uint32_t size = 0, next = 0, ring_id = 1;
+  };
+  bool staged(const ExecRing& ring);
+  std::array<ExecRing, kCores> exec_;
 };
 
 // x (8 KiB) -> SBUF -> y, no triggers: rings and requests are what is tested.

@@ -66,6 +66,7 @@ TEST_F(TensorTest, WrongArguments) {
   EXPECT_EQ(code(NRT_TENSOR_PLACEMENT_HOST, 0, kHostTensorLimit + 1), NRT_RESOURCE);
   EXPECT_EQ(code(NRT_TENSOR_PLACEMENT_VIRTUAL, 99, 8), NRT_SUCCESS);  // needs no core
   EXPECT_EQ(code(NRT_TENSOR_PLACEMENT_VIRTUAL, 0, 1ull << 60), NRT_RESOURCE);
+  for (const auto placement : kPlacements) EXPECT_EQ(code(placement, 0, SIZE_MAX), NRT_RESOURCE);
   for (const auto placement : kPlacements) {
     auto t = make(placement, 16);
     char buffer[32] = {};

@@ -3,6 +3,8 @@
 // MAIN: what becomes of the compiler's records.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "test_program.h"
 
 namespace opennrt::tdrv::test {
@@ -43,8 +45,20 @@ auto nop() { return isa::zero_record<isa::ControlRecord>(isa::kOpNop); }
 TEST(Lowering, RealOpcodesAreCopiedByteForByte) {
   TestProgram p;
   auto r = isa::zero_record<isa::TensorTensorRecord>(isa::kOpTensorTensor);
-  auto* bytes = reinterpret_cast<std::uint8_t*>(&r);
-  for (std::size_t i = 2; i < sizeof r; ++i) bytes[i] = static_cast<std::uint8_t>(3 * i);
+  r.h.debug_cmd = 6;
+  r.h.debug_hint = 9;
+  r.h.wait_mode = isa::kWaitSemGe;
+  r.h.wait_index = 15;
+  r.h.update_mode = isa::kUpdateSemInc;
+  r.h.update_index = 21;
+  r.h.value = 0x1E1B1804;
+  r.src_dtypes = isa::kDtFloat32 | isa::kDtBfloat16 << 4;
+  r.dst_dtype = isa::kDtFloat16;
+  r.op = 6;
+  r.partitions = 96;
+  r.src0 = {0x4120, {3, -7, 11}, {13, 17, 19}};
+  r.src1 = {0x20458, {23, 29, 31}, {37, 41, 43}};
+  r.dst = {0x2000100, {1, 2, 3}, {5, 6, 7}};
   p.add(Engine::kDve, r);
   const Image image = image_of(p, Engine::kDve);
   const auto copied = main_record<isa::TensorTensorRecord>(image, 1);
@@ -238,6 +252,75 @@ TEST(LoweringRefusal, BlockLargerThanATriggerCanRelease) {
   ASSERT_FALSE(images.is_ok());
   EXPECT_EQ(images.status().code(), NRT_INVALID);
   EXPECT_HAS(std::string(images.status().message()), "65535");
+}
+
+isa::CoreBarrierRecord core_barrier(std::uint32_t semaphore) {
+  auto r = isa::zero_record<isa::CoreBarrierRecord>(isa::kOpPseudoCoreBarrier);
+  r.h.wait_mode = isa::kWaitSemGe;
+  r.h.wait_index = 4;
+  r.h.value = 14;
+  r.h.update_mode = isa::kUpdateSemInc;
+  r.h.update_index = 8;
+  r.barrier_id = 1;
+  r.semaphore = semaphore;
+  return r;
+}
+
+TEST(Lowering, CoreBarrierRaisesThePeerAndWaitsForIt) {
+  TestProgram p;
+  p.add(Engine::kPool, core_barrier(9));
+  p.add(Engine::kPool, nop());
+  ImageInputs in = p.inputs(sunda());
+  in.lnc_size = 2;
+  in.peer_core = 1;
+  auto images = assemble_images(in);
+  ASSERT_TRUE(images.is_ok()) << images.status().message();
+  const Image& image = (*images)[NRTP_ENGINE_POOL];
+  const auto arrive = main_record<isa::WriteRecord>(image, 1);
+  EXPECT_EQ(arrive.h.opcode, isa::kOpWrite);
+  EXPECT_EQ(arrive.h.wait_mode, isa::kWaitSemGe);
+  EXPECT_EQ(arrive.h.wait_index, 4);
+  EXPECT_EQ(arrive.h.value, 14u);
+  EXPECT_EQ(arrive.h.update_mode, isa::kUpdateNone);
+  EXPECT_EQ(arrive.size0, 4);
+  EXPECT_EQ(arrive.size1, 0);
+  EXPECT_EQ(arrive.address0, 0xfffc4000000u + 0x2701800 + 4 * 9);  // window of core 1
+  EXPECT_EQ(arrive.data0, 1u);
+  const auto meet = main_record<isa::EventSemaphoreRecord>(image, 2);
+  EXPECT_EQ(meet.h.opcode, isa::kOpEventSemaphore);
+  EXPECT_EQ(meet.wait_mode, isa::kWaitSemGe);
+  EXPECT_EQ(meet.wait_index, 9);
+  EXPECT_EQ(meet.wait_value, 1u);
+  EXPECT_EQ(meet.update_mode, isa::kUpdateSemDec);
+  EXPECT_EQ(meet.update_index, 9);
+  const auto passed = main_record<isa::ControlRecord>(image, 3);
+  EXPECT_EQ(passed.h.opcode, isa::kOpNop);
+  EXPECT_EQ(passed.h.wait_mode, isa::kWaitNone);
+  EXPECT_EQ(passed.h.update_mode, isa::kUpdateSemInc);
+  EXPECT_EQ(passed.h.update_index, 8);
+  EXPECT_EQ(main_record<isa::ControlRecord>(image, 4).h.opcode, isa::kOpNop);
+  // Two records more than the compiler's.
+  const auto patch = std::find_if(image.patches.begin(), image.patches.end(),
+                                  [](const Patch& q) { return q.section == Section::kMain; });
+  ASSERT_NE(patch, image.patches.end());
+  EXPECT_EQ(patch->type, PatchType::kInsert);
+  EXPECT_EQ(patch->slots, 2u);
+}
+
+TEST(Lowering, CoreBarrierNeedsTwoCoresAndASemaphoreOfPrograms) {
+  TestProgram p;
+  p.add(Engine::kPool, core_barrier(9));
+  EXPECT_HAS(refusal(p), "PSEUDO_CORE_BARRIER needs a program on two physical cores");
+  for (const std::uint32_t semaphore : {2u, 256u, 0xFFFFFFFFu}) {
+    TestProgram bad;
+    bad.add(Engine::kPool, core_barrier(semaphore));
+    ImageInputs in = bad.inputs(sunda());
+    in.lnc_size = 2;
+    in.peer_core = 1;
+    const auto images = assemble_images(in);
+    EXPECT_EQ(images.status().code(), NRT_INVALID) << semaphore;
+    EXPECT_NE(images.status().message().find("3 to 255"), std::string_view::npos);
+  }
 }
 
 }  // namespace

@@ -328,5 +328,36 @@ TEST(AppendCopy, SplitsAtSixtyFourKib) {
   }
 }
 
+// Each ring raises the semaphore of its own core, then those of the peer.
+TEST(Rings, RemoteSemaphoresEndEachRingsPart) {
+  TestProgram p;
+  add_input_and_output(p);
+  neff::QueueSet set = p.sg.queues.front();
+  const std::uint32_t own = set.blocks.front().semaphore.value();
+  const auto plain = p.rings(set);
+  ASSERT_TRUE(plain.is_ok()) << plain.status().message();
+  set.blocks.front().remote_semaphores = {20, 21};
+  const auto rings = p.rings(set, sunda(), NRTP_PLATFORM_EMULATOR, 1);
+  ASSERT_TRUE(rings.is_ok()) << rings.status().message();
+  const auto address = [](std::uint32_t core, std::uint32_t semaphore) {
+    // Windows of the two cores of this silicon.
+    return (core == 0 ? 0xfffc0000000u : 0xfffc4000000u) + 0x2701800 + 4 * semaphore;
+  };
+  EXPECT_EQ(rings->blocks[0].m2s, plain->blocks[0].m2s + 2);
+  EXPECT_EQ(rings->blocks[0].s2m, plain->blocks[0].s2m + 2);
+  for (std::uint32_t i = 0; i < set.num_queues; ++i) {
+    const auto& tx = rings->rings[i].tx;
+    const auto& rx = rings->rings[i].rx;
+    ASSERT_EQ(tx.size() % rings->blocks[0].m2s, 0u);
+    const std::size_t t = rings->blocks[0].m2s, r = rings->blocks[0].s2m;  // end of the block
+    for (std::size_t k = 1; k <= 3; ++k) EXPECT_EQ(tx[t - k].address, kConst1);
+    EXPECT_EQ(rx[r - 3].address, address(0, own));
+    EXPECT_EQ(rx[r - 2].address, address(1, 20));
+    EXPECT_EQ(rx[r - 1].address, address(1, 21));
+  }
+  set.blocks.front().remote_semaphores = {256};
+  EXPECT_EQ(p.rings(set, sunda(), NRTP_PLATFORM_EMULATOR, 1).status().code(), NRT_INVALID);
+}
+
 }  // namespace
 }  // namespace opennrt::tdrv::test

@@ -112,14 +112,16 @@ class TestProgram {
   }
 
   Result<QueueRings> rings(const neff::QueueSet& set, const nrtp_arch_plugin& arch = sunda(),
-                           std::uint32_t platform = NRTP_PLATFORM_EMULATOR) const {
+                           std::uint32_t platform = NRTP_PLATFORM_EMULATOR,
+                           std::optional<std::uint32_t> peer_core = std::nullopt) const {
     return build_queue_rings(set, {.arch = &arch,
                                    .product = arch.products,
                                    .core = 0,
                                    .platform = platform,
                                    .subgraph = &sg,
                                    .variable_address = addresses,
-                                   .filler_pa = kFiller});
+                                   .filler_pa = kFiller,
+                                   .peer_core = peer_core});
   }
 
   // Inputs of assemble_images with every queue set placed.

@@ -44,6 +44,7 @@ enum Opcode : std::uint8_t {
   kOpPseudoDmaTrigger = 0xC1,
   kOpPseudoBranchLabel = 0xCC,
   kOpPseudoDmaDirect2d = 0xD4,
+  kOpPseudoCoreBarrier = 0xD8,
 };
 
 enum WaitMode : std::uint8_t {
@@ -229,6 +230,14 @@ struct DmaTriggerRecord {
   std::uint8_t r1[12];     // 52
 };
 
+// Rendezvous of the two cores of a logical core.
+struct CoreBarrierRecord {
+  Header h;
+  std::uint32_t barrier_id;  // 12: 0, 1 .. in program order, the same on both cores
+  std::uint32_t semaphore;   // 16: counts the peer's arrivals
+  std::uint8_t r0[44];       // 20
+};
+
 // Access patterns of compute instructions; steps in elements, index 0 fastest.
 struct Tensor3d {
   std::uint32_t address;
@@ -265,6 +274,7 @@ static_assert(sizeof(RangeClearRecord) == kRecordBytes);
 static_assert(sizeof(OrderingRecord) == kRecordBytes);
 static_assert(sizeof(DmaTriggerRecord) == kRecordBytes);
 static_assert(offsetof(DmaTriggerRecord, block_id) == 48);
+static_assert(sizeof(CoreBarrierRecord) == kRecordBytes);
 static_assert(sizeof(TensorTensorRecord) == kRecordBytes);
 
 template <typename Record>

@@ -42,6 +42,7 @@ enum class Confidence : std::uint8_t {
 struct EnumValue {
   std::uint32_t value;
   const char* name;
+  std::uint8_t generations;  // bit = Generation
 };
 struct EnumTable {
   const char* name;

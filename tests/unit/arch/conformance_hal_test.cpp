@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Starting an engine: register order, and the refusal on silicon.
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "opennrt/arch.h"
-
-extern "C" const nrtp_arch_plugin* nrtp_arch_query(std::uint32_t, std::uint32_t);
+#include "arch_modules.h"
 
 namespace opennrt::arch_test {
 namespace {
 
-class SundaHal : public testing::Test {
+class Hal : public ArchTest {
  protected:
   void SetUp() override {
     host_.size = sizeof host_;
     host_.self = this;
     host_.log = [](void* self, std::uint32_t, const char*, const char* msg) {
-      static_cast<SundaHal*>(self)->log_.emplace_back(msg);
+      static_cast<Hal*>(self)->log_.emplace_back(msg);
     };
     host_.alloc = [](void*, std::size_t bytes, std::size_t) { return std::malloc(bytes); };
     host_.release = [](void*, void* p) { std::free(p); };
     dev_.size = sizeof dev_;
     dev_.platform = NRTP_PLATFORM_EMULATOR;
-    dev_.product = arch_.products;
+    dev_.product = product();
     dev_.dev = this;
     dev_.reg_write32 = [](void* self, std::uint64_t bar0, const std::uint32_t* v, std::uint32_t n) {
-      auto* test = static_cast<SundaHal*>(self);
+      auto* test = static_cast<Hal*>(self);
       EXPECT_EQ(n, 1u);
       test->writes_.emplace_back(bar0, *v);
       return static_cast<int>(test->writes_.size() == test->fail_at_ ? NRTP_HW_ERROR : NRTP_OK);
@@ -38,32 +34,40 @@ class SundaHal : public testing::Test {
   }
   int start(std::uint32_t core, std::uint32_t engine, std::uint64_t pa) {
     void* ctx = nullptr;
-    EXPECT_EQ(arch_.attach(&host_, &dev_, &ctx), NRTP_OK);
-    const int status = arch_.hal->fetch_start(ctx, core, engine, pa);
-    arch_.detach(ctx);
+    EXPECT_EQ(arch().attach(&host_, &dev_, &ctx), NRTP_OK);
+    const int status = arch().hal->fetch_start(ctx, core, engine, pa);
+    arch().detach(ctx);
     return status;
   }
-  const nrtp_arch_plugin& arch_ = *nrtp_arch_query(1, 0);
+  std::uint64_t nx(std::uint32_t core, std::uint32_t engine) const {
+    return address().nx_bar0(product(), core, engine);
+  }
   nrtp_host host_{};
   nrtp_host_dev dev_{};
   std::vector<std::pair<std::uint64_t, std::uint32_t>> writes_;
   std::vector<std::string> log_;
   std::size_t fail_at_ = 0;
 };
+ONRT_ARCH_SUITE(Hal);
 
-TEST_F(SundaHal, WritesAddressLowThenHighThenStart) {
+TEST_P(Hal, WritesAddressLowThenHighThenStart) {
   ASSERT_EQ(start(0, NRTP_ENGINE_POOL, 0x3c0070000), NRTP_OK);
   using Write = std::pair<std::uint64_t, std::uint32_t>;
-  EXPECT_EQ(writes_, (std::vector<Write>{{0x2960014, 0xc0070000}, {0x2960018, 3}, {0x2960010, 1}}));
+  const nrtp_arch_ib& ib = *arch().ib;
+  const std::uint64_t at = nx(0, NRTP_ENGINE_POOL);
+  EXPECT_EQ(writes_, (std::vector<Write>{{at + ib.nx_start_addr_lo, 0xc0070000},
+                                         {at + ib.nx_start_addr_hi, 3},
+                                         {at + ib.nx_start_ctrl, 1}}));
   EXPECT_TRUE(log_.empty());
 }
 
-TEST_F(SundaHal, UsesTheTileOfTheCore) {
-  ASSERT_EQ(start(1, NRTP_ENGINE_SP, 0x1000000000), NRTP_OK);
-  EXPECT_EQ(writes_.back().first, 0x4000000u + 0x2860010u);
+TEST_P(Hal, UsesTheTileOfTheCore) {
+  const std::uint32_t last = product()->cores - 1;
+  ASSERT_EQ(start(last, NRTP_ENGINE_SP, 0x1000000000), NRTP_OK);
+  EXPECT_EQ(writes_.back().first, nx(last, NRTP_ENGINE_SP) + arch().ib->nx_start_ctrl);
 }
 
-TEST_F(SundaHal, IsRefusedOnSiliconWithoutTouchingARegister) {
+TEST_P(Hal, IsRefusedOnSiliconWithoutTouchingARegister) {
   dev_.platform = NRTP_PLATFORM_SILICON;
   EXPECT_EQ(start(0, 0, 0x3c0070000), NRTP_INVALID);
   EXPECT_TRUE(writes_.empty());
@@ -71,16 +75,16 @@ TEST_F(SundaHal, IsRefusedOnSiliconWithoutTouchingARegister) {
   EXPECT_NE(log_[0].find("device: emulator"), std::string::npos);
 }
 
-TEST_F(SundaHal, RefusesWrongArguments) {
-  EXPECT_EQ(start(2, 0, 0x3c0070000), NRTP_INVALID);
+TEST_P(Hal, RefusesWrongArguments) {
+  EXPECT_EQ(start(product()->cores, 0, 0x3c0070000), NRTP_INVALID);
   EXPECT_EQ(start(0, 5, 0x3c0070000), NRTP_INVALID);
   EXPECT_EQ(start(0, 0, 0x3c0070020), NRTP_INVALID);
   EXPECT_EQ(log_.size(), 3u);
   EXPECT_TRUE(writes_.empty());
-  EXPECT_EQ(arch_.hal->fetch_start(nullptr, 0, 0, 0), NRTP_INVALID);
+  EXPECT_EQ(arch().hal->fetch_start(nullptr, 0, 0, 0), NRTP_INVALID);
 }
 
-TEST_F(SundaHal, StopsAtTheFirstFailedWrite) {
+TEST_P(Hal, StopsAtTheFirstFailedWrite) {
   fail_at_ = 2;
   EXPECT_EQ(start(0, 0, 0x3c0070000), NRTP_HW_ERROR);
   EXPECT_EQ(writes_.size(), 2u);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plugin's table, for its entry and for tests that link the family.
+#pragma once
+
+#include <cstdint>
+
+#include "opennrt/arch.h"
+
+namespace opennrt::cayman {
+
+const nrtp_arch_plugin& plugin();
+
+}  // namespace opennrt::cayman

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Table memories of DVE and ACT. No images of this family: the kicks are those of cayman.
+#include "arch-common/table_memories.h"
+#include "facts.h"
+
+namespace opennrt::mariana {
+namespace {
+
+constexpr auto kDve = arch_common::dve_tables(kDveTables);
+constexpr auto kAct = arch_common::act_tables(split::kActTablesLocal);
+
+}  // namespace
+
+constinit const nrtp_arch_tables kTables = arch_common::make_tables(kDve, kAct);
+
+}  // namespace opennrt::mariana
