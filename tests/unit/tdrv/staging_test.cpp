@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "fake_driver.h"
-#include "opennrt/isa/records.h"
 #include "tdrv/model.h"
 #include "tdrv/tdrv.h"
 
