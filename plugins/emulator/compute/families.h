@@ -16,5 +16,15 @@ std::span<const PlanEntry> shuffle_plans();      // STREAM_SHUFFLE, GATHER
 std::span<const PlanEntry> elementwise_plans();  // TENSOR_TENSOR, COPY, CAST, MEMSET
 std::span<const PlanEntry> pe_load_plans();      // LDWEIGHTS
 std::span<const PlanEntry> pe_matmul_plans();    // MATMUL
+std::span<const PlanEntry> copy_plans();                  // COPY, CAST, RECIPROCAL, MEMSET
+std::span<const PlanEntry> tensor_scalar_plans();         // TENSOR_SCALAR, EXPONENTIAL
+std::span<const PlanEntry> scalar_tensor_tensor_plans();  // SCALAR_TENSOR_TENSOR
+std::span<const PlanEntry> reduce_plans();                // TENSOR_REDUCE, POOL
+std::span<const PlanEntry> lane_plans();                  // lane state: accumulator, mask
+std::span<const PlanEntry> scan_plans();                  // scans and cumulative records
+std::span<const PlanEntry> select_plans();                // predicated copies, SELECT_REDUCE
+std::span<const PlanEntry> index_select_plans();          // IOTA, AFFINE_SELECT, RANGE_SELECT
+std::span<const PlanEntry> transpose_plans();             // STREAM_TRANSPOSE, STREAM_SHUFFLE
+std::span<const PlanEntry> cross_lane_plans();            // CROSS_LANE_REDUCE
 
 }  // namespace opennrt::emu

@@ -9,9 +9,22 @@ namespace opennrt::emu {
 
 namespace {
 
-constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {activation_plans, elementwise_plans,
-                                                             match_plans,      pe_load_plans,
-                                                             pe_matmul_plans,  shuffle_plans};
+constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {activation_plans,
+                                                             copy_plans,
+                                                             cross_lane_plans,
+                                                             elementwise_plans,
+                                                             index_select_plans,
+                                                             lane_plans,
+                                                             match_plans,
+                                                             pe_load_plans,
+                                                             pe_matmul_plans,
+                                                             reduce_plans,
+                                                             scalar_tensor_tensor_plans,
+                                                             scan_plans,
+                                                             select_plans,
+                                                             shuffle_plans,
+                                                             tensor_scalar_plans,
+                                                             transpose_plans};
 
 std::array<PlanMaker, 256> join_tables() {
   std::array<PlanMaker, 256> makers{};
