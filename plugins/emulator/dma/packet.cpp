@@ -137,11 +137,13 @@ class Reader {
     s.dtype = word >> 12 & 0xF;
     s.scale = value;
     if (low == 0) return fail("META source of 0 elements");
-    // Combinations go through FP32 even between equal types.
-    const bool possible = p_.kind == Packet::Kind::kCast ? can_convert(s.dtype, p_.dtype)
-                                                         : can_convert(s.dtype, isa::kDtFloat32);
-    if (!possible) return fail(dtype_text("source", s.dtype));
-    if (p_.kind == Packet::Kind::kCast) {
+    // Casts between equal types move any bits.
+    const bool cast = p_.kind == Packet::Kind::kCast;
+    if (!(cast && s.dtype == p_.dtype && element_bytes(s.dtype) != 0)) {
+      if (!can_convert(s.dtype, isa::kDtFloat32)) return fail(dtype_text("source", s.dtype));
+      if (!can_convert(isa::kDtFloat32, p_.dtype)) return fail(dtype_text("destination", p_.dtype));
+    }
+    if (cast) {
       if (high != 0) return fail("cast with parameter " + hex(high));
       s.scale = 1;
     } else if (p_.combine != Combine::kFma && value != 1.0f) {
@@ -171,9 +173,6 @@ class Reader {
                   (name ? std::string(" (") + name + ")" : std::string()) +
                   ": compute packets of this form are not implemented");
     }
-    const bool possible = can_convert(isa::kDtFloat32, p_.dtype) ||
-                          (p_.kind == Packet::Kind::kCast && can_convert(p_.dtype, p_.dtype));
-    if (!possible) return fail(dtype_text("destination", p_.dtype));
     return true;
   }
 

@@ -28,8 +28,8 @@ class Bench : public ::testing::Test {
   static constexpr std::uint64_t kRings = kHbm + 0x400000;
   static constexpr std::uint64_t kData = kHbm + 0x800000;
 
-  Bench() {
-    arch_ = nrtp_arch_query(NRTP_ARCH_ABI_MAJOR, NRTP_ARCH_ABI_MINOR);
+  Bench() : Bench(nrtp_arch_query(NRTP_ARCH_ABI_MAJOR, NRTP_ARCH_ABI_MINOR)) {}
+  explicit Bench(const nrtp_arch_plugin* arch) : arch_(arch) {
     for (std::uint32_t i = 0; i < arch_->n_products; ++i)
       if (std::string(arch_->products[i].name) == "trn1.2xlarge") product_ = &arch_->products[i];
     const nrtp_arch_geometry& g = *arch_->geometry;
@@ -244,7 +244,7 @@ class Bench : public ::testing::Test {
     bar0_put(nq_bar0(queue, 8, core), bytes);
   }
 
-  const nrtp_arch_plugin* arch_ = nullptr;
+  const nrtp_arch_plugin* arch_;
   const nrtp_product* product_ = nullptr;
   nrtp_host host_{};
   std::shared_ptr<DeviceMemory> memory_;

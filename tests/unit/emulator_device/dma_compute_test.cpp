@@ -8,6 +8,7 @@
 #include <random>
 
 #include "bench.h"
+#include "compute/operand.h"
 #include "formats.h"
 
 namespace opennrt::emu::test {
@@ -124,6 +125,53 @@ TEST_F(DmaCompute, EqualTypesAreCopiedBitForBit) {
     ASSERT_TRUE(transfer({meta(0, kCastOp | types(type, type), 4, 0), tx(kData, 16, kLast)},
                          {rx(kOut, 16)}));
     EXPECT_EQ(read<std::uint32_t>(kOut, 4), v);
+  }
+}
+
+// 8-bit floats: 1-3-4, 1-4-3 and 1-5-2, each with infinity.
+TEST_F(DmaCompute, CastsToAndFromEightBitFloats) {
+  struct Type {
+    std::uint32_t code;
+    int mantissa, bias;
+  };
+  if (element_bytes(13) == 0) GTEST_SKIP() << "the operand table has no 8-bit floats yet";
+  const Type types8[] = {{13, 4, 3}, {14, 3, 7}, {15, 2, 15}};
+  std::mt19937 random(6);
+  std::vector<float> values = {0.0f,     -0.0f,    240.0f,   247.9f,     248.0f,
+                               57344.0f, 61439.0f, 61440.0f, 15.5f,      15.75f,
+                               -1e9f,    0x1p-9f,  0x1p-10f, 0x1.8p-10f, 0x1p-17f};
+  while (values.size() < 1200)
+    values.push_back(std::ldexp(std::uniform_real_distribution<float>(-1, 1)(random),
+                                static_cast<int>(random() % 36) - 18));
+  const auto n = static_cast<std::uint32_t>(values.size());
+  write_all(kData, values);
+  for (const Type& type : types8) {
+    const int min_exponent = 1 - type.bias;
+    const int max_exponent = (1 << (7 - type.mantissa)) - 2 - type.bias;
+    ASSERT_TRUE(transfer({meta(0, kCastOp | types(kF32, type.code), n, 0), tx(kData, 4 * n, kLast)},
+                         {rx(kOut, n)}));
+    const auto got = read<std::uint8_t>(kOut, n);
+    for (std::uint32_t i = 0; i < n; ++i)
+      ASSERT_EQ(got[i], to_small(values[i], type.mantissa, min_exponent, max_exponent, 7))
+          << values[i] << " to type " << type.code;
+    // All finite codes back to FP32.
+    std::vector<std::uint8_t> codes;
+    for (std::uint32_t c = 0; c < 256; ++c)
+      if ((c & 0x7F) >> type.mantissa != (1u << (7 - type.mantissa)) - 1)
+        codes.push_back(static_cast<std::uint8_t>(c));
+    const auto m = static_cast<std::uint32_t>(codes.size());
+    write_all(kData + 0x10000, codes);
+    ASSERT_TRUE(
+        transfer({meta(0, kCastOp | types(type.code, kF32), m, 0), tx(kData + 0x10000, m, kLast)},
+                 {rx(kOut, 4 * m)}));
+    const auto wide = read<float>(kOut, m);
+    for (std::uint32_t i = 0; i < m; ++i) {
+      const int e = (codes[i] & 0x7F) >> type.mantissa, f = codes[i] & ((1 << type.mantissa) - 1);
+      const double magnitude =
+          e == 0 ? std::ldexp(f, min_exponent - type.mantissa)
+                 : std::ldexp(f + (1 << type.mantissa), e - type.bias - type.mantissa);
+      ASSERT_EQ(wide[i], (codes[i] & 0x80) != 0 ? -magnitude : magnitude) << int{codes[i]};
+    }
   }
 }
 

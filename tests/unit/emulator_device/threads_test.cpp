@@ -194,7 +194,7 @@ TEST_F(Threads, GeneratedCopiesAreVisibleBeforeTheirSemaphore) {
 // Operations of several queues on their own threads; another thread consumes
 // what their semaphores announce.
 TEST_F(Threads, QueuesComputeOnTheThreadsThatRing) {
-  constexpr std::uint32_t kQueues = 3, kRounds = 300, kElements = 700;
+  constexpr std::uint32_t kQueues = 3, kRounds = 100, kElements = 700;
   constexpr std::uint32_t kCast = 0x2400001 | 10 << 12 | 8 << 16;  // FP32 to INT32
   for (std::uint32_t q = 0; q < kQueues; ++q) {
     std::vector<Desc> t, r;
