@@ -40,12 +40,28 @@ struct PeLoad {
   bool full = false;
 };
 
-class PeArray final : public FamilyState {
- public:
+// Working memory of a thread that loads or multiplies.
+struct PeScratch {
   // Columns of the moving matrix widened at a time: a multiple of every
   // kernel's panel width, and more than the 512 of one PSUM bank.
   static constexpr std::uint32_t kMoving = 528;
+  static constexpr std::uint32_t kMaxRow = 8192;  // elements
 
+  // Panels of the moving matrix. The extra line between panels keeps the same
+  // row of different panels in different cache sets.
+  static constexpr std::uint64_t panel_stride(std::uint32_t width) { return kPeRows * width + 16; }
+  alignas(64) float moving[kPeRows * kMoving + kMoving / kPeMinWidth * 16] = {};
+
+  // Products of kPeBlock columns of the stationary matrix.
+  alignas(64) float products[kPeBlock * kMoving];
+
+  // One row of a matrix, raw and in FP32.
+  alignas(64) std::uint8_t raw_row[kMaxRow * 4 + 64];
+  alignas(64) float row[kMaxRow];
+};
+
+class PeArray final : public FamilyState {
+ public:
   // Registers a load; loads whose cells it covers are gone.
   PeLoad& load(const PeTile& tile) {
     const std::uint8_t id = cell(tile.first_row, tile.first_column);
@@ -71,18 +87,8 @@ class PeArray final : public FamilyState {
   // Reduces a matrix of FP32 numbers to their HIGH parts.
   void keep_high(const PeTile& tile);
 
-  // Panels of the moving matrix. The extra line between panels keeps the same
-  // row of different panels in different cache sets.
-  float* moving() { return moving_; }
-  static constexpr std::uint64_t panel_stride(std::uint32_t width) { return kPeRows * width + 16; }
-
-  // Room for one raw row of a matrix and its FP32 form.
-  std::uint8_t* raw_row() { return raw_row_; }
-  float* row() { return row_; }
-  static constexpr std::uint32_t kMaxRow = 8192;  // elements
-
-  // Results of kPeBlock columns of the stationary matrix.
-  float* results() { return results_; }
+  // Of the engine's own thread.
+  PeScratch scratch;
 
   // Address of the first record of a LOW, HIGH pair under way (pe_pair.h), 0:
   // none; whether its LOW product overwrites the destination.
@@ -96,10 +102,6 @@ class PeArray final : public FamilyState {
   }
 
   alignas(64) float matrix_[kPeRows * kPeColumns] = {};
-  alignas(64) float moving_[kPeRows * kMoving + kMoving / kPeMinWidth * 16] = {};
-  alignas(64) float row_[kMaxRow];
-  alignas(64) float results_[kPeBlock * kMoving];
-  alignas(64) std::uint8_t raw_row_[kMaxRow * 4 + 64];
   std::array<PeLoad, 16> loads_{};
   std::array<std::array<std::uint8_t, 4>, 4> owner_ = {{{kNobody, kNobody, kNobody, kNobody},
                                                         {kNobody, kNobody, kNobody, kNobody},

@@ -79,9 +79,9 @@ bool pe_source(const PlanContext& context, const char* name, const std::uint8_t*
     *error = std::string(name) + " at " + hex(f.address) + " is in PSUM, the PE array reads SBUF";
     return false;
   }
-  if (out->pattern.total > PeArray::kMaxRow) {
+  if (out->pattern.total > PeScratch::kMaxRow) {
     *error = std::string(name) + " has " + std::to_string(out->pattern.total) +
-             " elements per partition, the limit is " + std::to_string(PeArray::kMaxRow);
+             " elements per partition, the limit is " + std::to_string(PeScratch::kMaxRow);
     return false;
   }
   out->dtype = dtype;

@@ -14,7 +14,7 @@ namespace opennrt::emu {
 // Columns of the stationary matrix that a kernel handles at a time.
 inline constexpr std::uint32_t kPeBlock = 8;
 // Lower bound of PeKernels::width.
-inline constexpr std::uint32_t kPeMinWidth = 16;
+inline constexpr std::uint32_t kPeMinWidth = 12;
 
 // Widens n consecutive elements to FP32 and deals them out to panels of `width`
 // columns (a multiple of 8), panels being `stride` floats apart. The vector

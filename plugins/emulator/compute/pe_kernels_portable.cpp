@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plain loops for CPUs without a set of their own; the compiler vectorises them
-// for what every CPU of the architecture has.
+// For CPUs without a set of their own: vectors of four, which every compiler
+// maps to what all CPUs of the architecture have.
 #include <algorithm>
+#include <cstring>
 
 #include "compute/numeric.h"
 #include "compute/pe_kernels.h"
@@ -11,8 +12,12 @@ namespace opennrt::emu {
 
 namespace {
 
-constexpr std::uint32_t kWidth = 16;
-constexpr std::uint32_t kTileRows = 2;
+using Vector = float __attribute__((vector_size(16)));
+constexpr std::uint32_t kLanes = 4;
+constexpr std::uint32_t kVectors = 3;
+constexpr std::uint32_t kWidth = kVectors * kLanes;
+constexpr std::uint32_t kTileRows = 4;
+static_assert(kWidth >= kPeMinWidth && kPeBlock % kTileRows == 0);
 
 float from_f32(float v) { return v; }
 
@@ -28,18 +33,26 @@ void pack(const void* raw, std::uint32_t n, float* out, std::uint32_t width, std
   }
 }
 
+// kTileRows x kWidth products; out is dense.
+void tile(const float* w, const float* x, std::uint32_t k, float* out) {
+  Vector sum[kTileRows][kVectors] = {};
+  for (; k != 0; --k, w += kPeBlock, x += kWidth) {
+    Vector in[kVectors];
+    std::memcpy(in, x, sizeof in);
+    for (std::uint32_t a = 0; a < kTileRows; ++a)
+      for (std::uint32_t v = 0; v < kVectors; ++v) sum[a][v] += w[a] * in[v];
+  }
+  std::memcpy(out, sum, sizeof sum);
+}
+
 void multiply(const float* w, const float* x, std::uint32_t k, float* c, std::uint64_t c_stride,
               std::uint32_t rows, std::uint32_t n, bool add) {
   for (std::uint32_t i = 0; i < rows; i += kTileRows) {
-    float sum[kTileRows][kWidth] = {};
-    for (std::uint32_t r = 0; r < k; ++r)
-      for (std::uint32_t a = 0; a < kTileRows; ++a) {
-        const float weight = w[r * kPeBlock + i + a];
-        for (std::uint32_t j = 0; j < kWidth; ++j) sum[a][j] += weight * x[r * kWidth + j];
-      }
+    float products[kTileRows][kWidth];
+    tile(w + i, x, k, products[0]);
     for (std::uint32_t a = 0; a < std::min(kTileRows, rows - i); ++a) {
       float* row = c + (i + a) * c_stride;
-      for (std::uint32_t j = 0; j < n; ++j) row[j] = add ? row[j] + sum[a][j] : sum[a][j];
+      for (std::uint32_t j = 0; j < n; ++j) row[j] = add ? row[j] + products[a][j] : products[a][j];
     }
   }
 }

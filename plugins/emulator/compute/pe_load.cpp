@@ -114,8 +114,10 @@ class LoadWeights final : public ComputePlan {
     const RowPacker& packer = load.full ? all_ : part_;
     float* to = array.stationary(tile_);
     for (std::uint32_t r = 0; r < tile_.rows; ++r) {
-      const std::uint8_t* raw = gather_row(columns_, columns_.partition(r), array.raw_row());
-      packer.pack(raw, tile_.columns, array.row(), to + r * kPeBlock, kPeBlock, kPeBlockStride);
+      if (r + kRowsAhead < tile_.rows) prefetch_row(columns_, r + kRowsAhead);
+      const std::uint8_t* raw = gather_row(columns_, columns_.partition(r), array.scratch.raw_row);
+      packer.pack(raw, tile_.columns, array.scratch.row, to + r * kPeBlock, kPeBlock,
+                  kPeBlockStride);
     }
     return true;
   }
@@ -129,7 +131,7 @@ class LoadWeights final : public ComputePlan {
   void load_raw(PeArray& array) const {
     std::uint8_t* to = reinterpret_cast<std::uint8_t*>(array.stationary(tile_));
     for (std::uint32_t r = 0; r < tile_.rows; ++r) {
-      const std::uint8_t* raw = gather_row(columns_, columns_.partition(r), array.raw_row());
+      const std::uint8_t* raw = gather_row(columns_, columns_.partition(r), array.scratch.raw_row);
       for (std::uint32_t c = 0; c < tile_.columns; ++c) {
         std::uint32_t word = 0;
         std::memcpy(&word, raw + c * columns_.element_bytes, columns_.element_bytes);

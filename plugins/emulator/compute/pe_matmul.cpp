@@ -3,10 +3,7 @@
 // MATMUL: destination[column][n] (+)= sum over rows of stationary[row][column] *
 // moving[row][n]. Inputs widen exactly, products and sums are FP32; a start flag
 // overwrites the written elements and nothing else.
-#include <algorithm>
-
 #include "compute/families.h"
-#include "compute/float_environment.h"
 #include "compute/pe_array.h"
 #include "compute/pe_fields.h"
 #include "compute/pe_pair.h"
@@ -136,11 +133,11 @@ class Matmul final : public ComputePlan {
                ": bits pass unchanged, they cannot be added (flags 1, 3)";
       return nullptr;
     }
-    plan->packer_ = row_packer(pe_kernels(), f.dtype,
-                               f.fp32_mode == code::fp32_mode::LOW    ? Fp32Part::kLow
-                               : f.fp32_mode == code::fp32_mode::HIGH ? Fp32Part::kHigh
-                                                                      : Fp32Part::kAll);
-    plan->sink_ = ProductSink(plan->out_);
+    plan->product_ = Product(plan->tile_, plan->moving_,
+                             f.fp32_mode == code::fp32_mode::LOW    ? Fp32Part::kLow
+                             : f.fp32_mode == code::fp32_mode::HIGH ? Fp32Part::kHigh
+                                                                    : Fp32Part::kAll,
+                             plan->out_);
     return plan;
   }
 
@@ -160,7 +157,7 @@ class Matmul final : public ComputePlan {
       load->full = false;
     }
     array.pair = 0;
-    multiply(array, overwrites);
+    product_.multiply(array, array.scratch, 0, product_.columns(), overwrites);
     return true;
   }
 
@@ -191,28 +188,11 @@ class Matmul final : public ComputePlan {
     return true;
   }
 
-  void multiply(PeArray& array, bool overwrites) const {
-    const FloatEnvironment environment;
-    const PeKernels& kernels = pe_kernels();
-    const std::uint64_t panel = PeArray::panel_stride(kernels.width);
-    const auto n = static_cast<std::uint32_t>(moving_.pattern.total);
-    for (std::uint32_t first = 0; first < n; first += PeArray::kMoving) {
-      const std::uint32_t count = std::min(PeArray::kMoving, n - first);
-      for (std::uint32_t r = 0; r < tile_.rows; ++r) {
-        const std::uint8_t* raw = gather_row(moving_, moving_.partition(r), array.raw_row());
-        packer_.pack(raw + first * moving_.element_bytes, count, array.row(),
-                     array.moving() + r * kernels.width, kernels.width, panel);
-      }
-      sink_.multiply(array, kernels, tile_, first, count, !overwrites);
-    }
-  }
-
   PeTile tile_;
   Operand moving_, out_;
   bool overwrites_ = false;
   bool pass_through_ = false;
-  RowPacker packer_;
-  ProductSink sink_;
+  Product product_;
 };
 
 }  // namespace

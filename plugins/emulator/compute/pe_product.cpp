@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compute/float_environment.h"
 #include "compute/numeric.h"
 
 namespace opennrt::emu {
@@ -15,8 +16,8 @@ void from_f32(float v, float* out) { *out = v; }
 void from_f32(float v, std::uint16_t* out) { *out = f32_to_bf16(v); }
 
 template <typename T>
-void put(const Pattern& pattern, std::uint8_t* partition, const float* results, std::uint32_t first,
-         std::uint32_t n, bool add) {
+void put(const Pattern& pattern, std::uint8_t* partition, const float* products,
+         std::uint32_t first, std::uint32_t n, bool add) {
   T* base = reinterpret_cast<T*>(partition);
   Cursor cursor(pattern);
   for (std::uint64_t left = first; left != 0;) left -= cursor.next(left).count;
@@ -24,53 +25,79 @@ void put(const Pattern& pattern, std::uint8_t* partition, const float* results, 
     const Cursor::Run r = cursor.next(left);
     for (std::uint64_t i = 0; i < r.count; ++i) {
       T* to = base + r.offset + static_cast<std::int64_t>(i) * r.step;
-      from_f32(add ? to_f32(*to) + results[i] : results[i], to);
+      from_f32(add ? to_f32(*to) + products[i] : products[i], to);
     }
-    results += r.count;
+    products += r.count;
     left -= r.count;
   }
 }
 
 }  // namespace
 
-ProductSink::ProductSink(const Operand& destination)
-    : out_(destination),
+Product::Product(const PeTile& tile, const Operand& moving, Fp32Part part,
+                 const Operand& destination)
+    : kernels_(&pe_kernels()),
+      tile_(tile),
+      moving_(moving),
+      out_(destination),
+      packer_(row_packer(*kernels_, moving.dtype, part)),
       in_place_(destination.dtype == isa::kDtFloat32 && destination.pattern.dense()) {}
 
-void ProductSink::scatter(std::uint8_t* partition, const float* results, std::uint32_t first,
-                          std::uint32_t n, bool add) const {
-  if (out_.dtype == isa::kDtFloat32)
-    put<float>(out_.pattern, partition, results, first, n, add);
-  else
-    put<std::uint16_t>(out_.pattern, partition, results, first, n, add);
+void Product::multiply(PeArray& array, PeScratch& scratch, std::uint32_t first, std::uint32_t n,
+                       bool overwrite) const {
+  const FloatEnvironment environment;
+  for (const std::uint32_t end = first + n; first < end; first += PeScratch::kMoving) {
+    const std::uint32_t count = std::min(PeScratch::kMoving, end - first);
+    widen(scratch, first, count);
+    multiply_panels(array.stationary(tile_), scratch, first, count, !overwrite);
+  }
 }
 
-void ProductSink::multiply(PeArray& array, const PeKernels& kernels, const PeTile& tile,
-                           std::uint32_t first, std::uint32_t n, bool add) const {
-  const std::uint32_t width = kernels.width;
-  const std::uint64_t panel = PeArray::panel_stride(width);
-  const float* w = array.stationary(tile);
+void Product::widen(PeScratch& scratch, std::uint32_t first, std::uint32_t n) const {
+  const std::uint32_t width = kernels_->width;
+  const std::uint64_t panel = PeScratch::panel_stride(width);
+  for (std::uint32_t r = 0; r < tile_.rows; ++r) {
+    if (r + kRowsAhead < tile_.rows) prefetch_row(moving_, r + kRowsAhead);
+    const std::uint8_t* raw = gather_row(moving_, moving_.partition(r), scratch.raw_row);
+    packer_.pack(raw + first * moving_.element_bytes, n, scratch.row, scratch.moving + r * width,
+                 width, panel);
+  }
+}
+
+void Product::multiply_panels(const float* stationary, PeScratch& scratch, std::uint32_t first,
+                              std::uint32_t n, bool add) const {
+  const std::uint32_t width = kernels_->width;
+  const std::uint64_t panel = PeScratch::panel_stride(width);
   const auto rows_from = [&](std::uint32_t c) {
-    return std::min<std::uint32_t>(kPeBlock, tile.columns - c);
+    return std::min<std::uint32_t>(kPeBlock, tile_.columns - c);
   };
   if (in_place_) {
     // A panel stays in the first cache level while the stationary matrix passes.
-    const float* x = array.moving();
+    const float* x = scratch.moving;
     for (std::uint32_t j = 0; j < n; j += width, x += panel)
-      for (std::uint32_t c = 0; c < tile.columns; c += kPeBlock)
-        kernels.multiply(
-            w + c * kPeRows, x, tile.rows, reinterpret_cast<float*>(out_.partition(c)) + first + j,
-            out_.partition_stride / sizeof(float), rows_from(c), std::min(width, n - j), add);
+      for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock)
+        kernels_->multiply(stationary + c * kPeRows, x, tile_.rows,
+                           reinterpret_cast<float*>(out_.partition(c)) + first + j,
+                           out_.partition_stride / sizeof(float), rows_from(c),
+                           std::min(width, n - j), add);
     return;
   }
-  for (std::uint32_t c = 0; c < tile.columns; c += kPeBlock) {
-    const float* x = array.moving();
+  for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock) {
+    const float* x = scratch.moving;
     for (std::uint32_t j = 0; j < n; j += width, x += panel)
-      kernels.multiply(w + c * kPeRows, x, tile.rows, array.results() + j, PeArray::kMoving,
-                       rows_from(c), std::min(width, n - j), false);
+      kernels_->multiply(stationary + c * kPeRows, x, tile_.rows, scratch.products + j,
+                         PeScratch::kMoving, rows_from(c), std::min(width, n - j), false);
     for (std::uint32_t i = 0; i < rows_from(c); ++i)
-      scatter(out_.partition(c + i), array.results() + i * PeArray::kMoving, first, n, add);
+      scatter(out_.partition(c + i), scratch.products + i * PeScratch::kMoving, first, n, add);
   }
+}
+
+void Product::scatter(std::uint8_t* partition, const float* products, std::uint32_t first,
+                      std::uint32_t n, bool add) const {
+  if (out_.dtype == isa::kDtFloat32)
+    put<float>(out_.pattern, partition, products, first, n, add);
+  else
+    put<std::uint16_t>(out_.pattern, partition, products, first, n, add);
 }
 
 }  // namespace opennrt::emu

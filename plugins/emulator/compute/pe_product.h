@@ -1,33 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The product of a stationary matrix in the PE array with panels of a moving
-// matrix, into PSUM.
+// The product of a stationary matrix in the PE array with a moving matrix in
+// SBUF, into PSUM.
 #pragma once
 
 #include <cstdint>
 
 #include "compute/operand.h"
 #include "compute/pe_array.h"
+#include "compute/pe_rows.h"
 
 namespace opennrt::emu {
 
-// Destination of a product: FP32 or, from mariana on, BF16 elements, added to
-// in FP32 and rounded once.
-class ProductSink {
+class Product {
  public:
-  ProductSink() = default;
-  explicit ProductSink(const Operand& destination);
+  Product() = default;
+  // The destination has FP32 or BF16 elements; those are added to in FP32 and
+  // rounded once. `part`: of FP32 numbers of the moving matrix.
+  Product(const PeTile& tile, const Operand& moving, Fp32Part part, const Operand& destination);
 
-  // Multiplies the panels in array.moving(), which hold columns `first` to
-  // `first` + n of the moving matrix (n <= PeArray::kMoving).
-  void multiply(PeArray& array, const PeKernels& kernels, const PeTile& tile, std::uint32_t first,
-                std::uint32_t n, bool add) const;
+  std::uint32_t columns() const { return static_cast<std::uint32_t>(moving_.pattern.total); }
+
+  // Columns `first` to `first` + n of the moving matrix. A product may be
+  // divided among threads by columns, each with scratch of its own: every
+  // element has the same bits as when one thread does all of it, provided that
+  // no two columns go to the same destination element.
+  void multiply(PeArray& array, PeScratch& scratch, std::uint32_t first, std::uint32_t n,
+                bool overwrite) const;
 
  private:
-  void scatter(std::uint8_t* partition, const float* results, std::uint32_t first, std::uint32_t n,
+  void widen(PeScratch& scratch, std::uint32_t first, std::uint32_t n) const;
+  void multiply_panels(const float* stationary, PeScratch& scratch, std::uint32_t first,
+                       std::uint32_t n, bool add) const;
+  void scatter(std::uint8_t* partition, const float* products, std::uint32_t first, std::uint32_t n,
                bool add) const;
 
-  Operand out_;
+  const PeKernels* kernels_ = nullptr;
+  PeTile tile_;
+  Operand moving_, out_;
+  RowPacker packer_;
   bool in_place_ = false;  // FP32 in one run: products are added where they go
 };
 

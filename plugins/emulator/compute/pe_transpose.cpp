@@ -38,7 +38,7 @@ bool select(PeArray& array, const PeTile& tile, const Operand& moving, std::uint
   std::memset(rows, kNoRow, n);
   for (std::uint32_t r = 0; r < tile.rows; ++r) {
     const T* row =
-        reinterpret_cast<const T*>(gather_row(moving, moving.partition(r), array.raw_row()));
+        reinterpret_cast<const T*>(gather_row(moving, moving.partition(r), array.scratch.raw_row));
     for (std::uint32_t j = 0; j < n; ++j) {
       if ((row[j] & magnitude) == 0) continue;
       if (row[j] != one || rows[j] != kNoRow) {
@@ -81,7 +81,7 @@ std::uint32_t pass_through_bytes(std::uint32_t dtype) {
 
 bool pass_through(PeArray& array, const PeTile& tile, const Operand& moving,
                   const Operand& destination, std::string* error) {
-  std::array<std::uint8_t, PeArray::kMaxRow> rows;
+  std::array<std::uint8_t, PeScratch::kMaxRow> rows;
   const bool selected =
       moving.element_bytes == 1   ? select<std::uint8_t>(array, tile, moving, rows.data(), error)
       : moving.element_bytes == 2 ? select<std::uint16_t>(array, tile, moving, rows.data(), error)
