@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "compute/engine_state.h"
@@ -38,6 +39,15 @@ struct PeLoad {
   // The matrix holds full FP32 values although the mode says HIGH: the LOW
   // product of the pair was left out. See pe_pair.h.
   bool full = false;
+  bool mx = false;  // microscaled: four numbers for each element
+};
+
+// A microscaled stationary matrix: four rows for each row of the array, in the
+// layout of the ordinary one.
+struct PeMxMatrix {
+  static constexpr std::uint32_t kRows = 4 * kPeRows;
+  static constexpr std::uint32_t kBlockStride = kRows * kPeBlock;
+  alignas(64) float values[kRows * kPeColumns];
 };
 
 // Working memory of a thread that loads or multiplies.
@@ -86,6 +96,9 @@ class PeArray final : public FamilyState {
 
   // Reduces a matrix of FP32 numbers to their HIGH parts.
   void keep_high(const PeTile& tile);
+
+  // Made by the first microscaled load.
+  std::unique_ptr<PeMxMatrix> mx;
 
   // Of the engine's own thread.
   PeScratch scratch;

@@ -9,8 +9,8 @@ namespace opennrt::emu {
 
 namespace {
 
-constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {elementwise_plans, pe_load_plans,
-                                                             pe_matmul_plans, pe_refused_plans};
+constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {
+    elementwise_plans, pe_load_plans, pe_matmul_plans, pe_mx_plans, pe_refused_plans};
 
 std::array<PlanMaker, 256> join_tables() {
   std::array<PlanMaker, 256> makers{};
