@@ -76,7 +76,7 @@ void Product::multiply_panels(const float* stationary, PeScratch& scratch, std::
     const float* x = scratch.moving;
     for (std::uint32_t j = 0; j < n; j += width, x += panel)
       for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock)
-        kernels_->multiply(stationary + c * kPeRows, x, tile_.rows,
+        kernels_->multiply(stationary + c / kPeBlock * kPeBlockStride, x, tile_.rows,
                            reinterpret_cast<float*>(out_.partition(c)) + first + j,
                            out_.partition_stride / sizeof(float), rows_from(c),
                            std::min(width, n - j), add);
@@ -85,8 +85,9 @@ void Product::multiply_panels(const float* stationary, PeScratch& scratch, std::
   for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock) {
     const float* x = scratch.moving;
     for (std::uint32_t j = 0; j < n; j += width, x += panel)
-      kernels_->multiply(stationary + c * kPeRows, x, tile_.rows, scratch.products + j,
-                         PeScratch::kMoving, rows_from(c), std::min(width, n - j), false);
+      kernels_->multiply(stationary + c / kPeBlock * kPeBlockStride, x, tile_.rows,
+                         scratch.products + j, PeScratch::kMoving, rows_from(c),
+                         std::min(width, n - j), false);
     for (std::uint32_t i = 0; i < rows_from(c); ++i)
       put_products(out_, out_.partition(c + i), scratch.products + i * PeScratch::kMoving, first, n,
                    add);
