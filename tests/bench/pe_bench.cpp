@@ -55,7 +55,7 @@ constexpr double kFlops = 2.0 * kM * kK * kN;
 __attribute__((target("avx512f"))) double peak_avx512() {
   using V = float __attribute__((vector_size(64)));
   constexpr int kRounds = 4000000;
-  const double seconds = timed([] __attribute__((target("avx512f"))) {
+  const double seconds = timed([]() __attribute__((target("avx512f"))) {
     V a{}, b{}, c{}, d{}, e{}, f{}, g{}, h{}, i{}, j{};
     const V x = V{} + 0.999f;
     for (int n = 0; n < kRounds; ++n)
@@ -72,7 +72,7 @@ __attribute__((target("avx512f"))) double peak_avx512() {
 __attribute__((target("avx2,fma"))) double peak_avx2() {
   using V = float __attribute__((vector_size(32)));
   constexpr int kRounds = 4000000;
-  const double seconds = timed([] __attribute__((target("avx2,fma"))) {
+  const double seconds = timed([]() __attribute__((target("avx2,fma"))) {
     V a{}, b{}, c{}, d{}, e{}, f{}, g{}, h{}, i{}, j{};
     const V x = V{} + 0.999f;
     for (int n = 0; n < kRounds; ++n)

@@ -10,12 +10,12 @@
 
 namespace opennrt::emu {
 
-std::span<const PlanEntry> activation_plans();   // ACTIVATE and its accumulator
-std::span<const PlanEntry> match_plans();        // MAX8, FIND_INDEX8, MATCH_REPLACE8
-std::span<const PlanEntry> shuffle_plans();      // STREAM_SHUFFLE, GATHER
-std::span<const PlanEntry> elementwise_plans();  // TENSOR_TENSOR, COPY, CAST, MEMSET
-std::span<const PlanEntry> pe_load_plans();      // LDWEIGHTS
-std::span<const PlanEntry> pe_matmul_plans();    // MATMUL
+std::span<const PlanEntry> activation_plans();            // ACTIVATE and its accumulator
+std::span<const PlanEntry> match_plans();                 // MAX8, FIND_INDEX8, MATCH_REPLACE8
+std::span<const PlanEntry> shuffle_plans();               // STREAM_SHUFFLE, GATHER
+std::span<const PlanEntry> elementwise_plans();           // TENSOR_TENSOR, COPY, CAST, MEMSET
+std::span<const PlanEntry> pe_load_plans();               // LDWEIGHTS
+std::span<const PlanEntry> pe_matmul_plans();             // MATMUL
 std::span<const PlanEntry> copy_plans();                  // COPY, CAST, RECIPROCAL, MEMSET
 std::span<const PlanEntry> tensor_scalar_plans();         // TENSOR_SCALAR, EXPONENTIAL
 std::span<const PlanEntry> scalar_tensor_tensor_plans();  // SCALAR_TENSOR_TENSOR
@@ -26,5 +26,7 @@ std::span<const PlanEntry> select_plans();                // predicated copies, 
 std::span<const PlanEntry> index_select_plans();          // IOTA, AFFINE_SELECT, RANGE_SELECT
 std::span<const PlanEntry> transpose_plans();             // STREAM_TRANSPOSE, STREAM_SHUFFLE
 std::span<const PlanEntry> cross_lane_plans();            // CROSS_LANE_REDUCE
+std::span<const PlanEntry> pe_mx_plans();                 // LDWEIGHTS_MX, MATMUL_MX
+std::span<const PlanEntry> pe_refused_plans();            // the other records of the PE engine
 
 }  // namespace opennrt::emu

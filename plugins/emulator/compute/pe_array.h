@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "compute/engine_state.h"
@@ -17,8 +18,9 @@ namespace opennrt::emu {
 
 inline constexpr std::uint32_t kPeRows = 128, kPeColumns = 128;
 inline constexpr std::uint32_t kPeCell = 32;
-// Floats between two blocks of the stationary matrix.
-inline constexpr std::uint32_t kPeBlockStride = kPeRows * kPeBlock;
+// Floats between two blocks of the stationary matrix. The extra line keeps the
+// same row of different blocks in different cache sets.
+inline constexpr std::uint32_t kPeBlockStride = kPeRows * kPeBlock + 16;
 
 // Where in the array a record works. Equal for a load and its products.
 struct PeTile {
@@ -38,6 +40,15 @@ struct PeLoad {
   // The matrix holds full FP32 values although the mode says HIGH: the LOW
   // product of the pair was left out. See pe_pair.h.
   bool full = false;
+  bool mx = false;  // microscaled: four numbers for each element
+};
+
+// A microscaled stationary matrix: four rows for each row of the array, in the
+// layout of the ordinary one.
+struct PeMxMatrix {
+  static constexpr std::uint32_t kRows = 4 * kPeRows;
+  static constexpr std::uint32_t kBlockStride = kRows * kPeBlock + 16;
+  alignas(64) float values[kPeColumns / kPeBlock * kBlockStride];
 };
 
 // Working memory of a thread that loads or multiplies.
@@ -47,8 +58,7 @@ struct PeScratch {
   static constexpr std::uint32_t kMoving = 528;
   static constexpr std::uint32_t kMaxRow = 8192;  // elements
 
-  // Panels of the moving matrix. The extra line between panels keeps the same
-  // row of different panels in different cache sets.
+  // Panels of the moving matrix, with an extra line for the same reason.
   static constexpr std::uint64_t panel_stride(std::uint32_t width) { return kPeRows * width + 16; }
   alignas(64) float moving[kPeRows * kMoving + kMoving / kPeMinWidth * 16] = {};
 
@@ -87,6 +97,9 @@ class PeArray final : public FamilyState {
   // Reduces a matrix of FP32 numbers to their HIGH parts.
   void keep_high(const PeTile& tile);
 
+  // Made by the first microscaled load.
+  std::unique_ptr<PeMxMatrix> mx;
+
   // Of the engine's own thread.
   PeScratch scratch;
 
@@ -101,7 +114,7 @@ class PeArray final : public FamilyState {
     return static_cast<std::uint8_t>(row / kPeCell * 4 + column / kPeCell);
   }
 
-  alignas(64) float matrix_[kPeRows * kPeColumns] = {};
+  alignas(64) float matrix_[kPeColumns / kPeBlock * kPeBlockStride] = {};
   std::array<PeLoad, 16> loads_{};
   std::array<std::array<std::uint8_t, 4>, 4> owner_ = {{{kNobody, kNobody, kNobody, kNobody},
                                                         {kNobody, kNobody, kNobody, kNobody},

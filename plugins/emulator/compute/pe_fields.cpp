@@ -135,6 +135,17 @@ bool pe_fp32_mode(std::uint32_t dtype, std::uint32_t mode, std::string* error) {
   return true;
 }
 
+bool pe_accumulate_flags(isa::Generation generation, std::uint32_t flags, std::string* error) {
+  namespace F = isa::code::psum_accumulate;
+  if (flags <= F::SINGLE) return true;
+  if (generation == isa::Generation::kMariana &&
+      (flags == F::ACCUMULATE || flags == F::ACCUMULATE_END))
+    return true;
+  *error = "accumulate flags " + std::to_string(flags) + " are not one of 0 to 3" +
+           (generation == isa::Generation::kMariana ? ", 4, 6" : "");
+  return false;
+}
+
 bool pe_zero(const char* field, std::uint32_t value, std::string* error) {
   if (value == 0) return true;
   *error = std::string(field) + " is " + std::to_string(value) +

@@ -28,6 +28,9 @@ bool pe_destination(const PlanContext& context, const std::uint8_t* pattern, std
 // fp32_mode against the data type.
 bool pe_fp32_mode(std::uint32_t dtype, std::uint32_t mode, std::string* error);
 
+// Accumulate flags of a product: 0 to 3, on mariana also 4 and 6.
+bool pe_accumulate_flags(isa::Generation generation, std::uint32_t flags, std::string* error);
+
 // A field that this device executes only with the value 0.
 bool pe_zero(const char* field, std::uint32_t value, std::string* error);
 // Reserved bytes of a record, in order.

@@ -114,6 +114,7 @@ class LoadWeights final : public ComputePlan {
     const RowPacker& packer = load.full ? all_ : part_;
     float* to = array.stationary(tile_);
     for (std::uint32_t r = 0; r < tile_.rows; ++r) {
+      if (r + kRowsAhead < tile_.rows) prefetch_row(columns_, r + kRowsAhead);
       const std::uint8_t* raw = gather_row(columns_, columns_.partition(r), array.scratch.raw_row);
       packer.pack(raw, tile_.columns, array.scratch.row, to + r * kPeBlock, kPeBlock,
                   kPeBlockStride);

@@ -66,17 +66,6 @@ bool read_fields(isa::Generation generation, const std::uint8_t* record, Fields*
   return false;
 }
 
-bool legal_flags(isa::Generation generation, std::uint32_t flags, std::string* error) {
-  namespace F = code::psum_accumulate;
-  if (flags <= F::SINGLE) return true;
-  if (generation == isa::Generation::kMariana &&
-      (flags == F::ACCUMULATE || flags == F::ACCUMULATE_END))
-    return true;
-  *error = "accumulate flags " + std::to_string(flags) + " are not one of 0 to 3" +
-           (generation == isa::Generation::kMariana ? ", 4, 6" : "");
-  return false;
-}
-
 // Type of the elements in PSUM; 0: not a legal output type.
 std::uint32_t psum_dtype(isa::Generation generation, const Fields& f) {
   if (f.pass_through) {
@@ -106,7 +95,7 @@ class Matmul final : public ComputePlan {
                (f.pass_through ? " in transpose mode (0 or the input type)" : "");
       return nullptr;
     }
-    if (!legal_flags(context.generation, f.flags, error) ||
+    if (!pe_accumulate_flags(context.generation, f.flags, error) ||
         !pe_tile(f.rows, f.columns, f.row_group, f.column_group, &plan->tile_, error) ||
         !pe_fp32_mode(f.dtype, f.fp32_mode, error) ||
         !pe_source(context, "moving matrix", f.src, f.dtype, plan->tile_, &plan->moving_, error) ||
@@ -173,6 +162,10 @@ class Matmul final : public ComputePlan {
       return "stationary data type " + std::to_string(load.dtype) + ", moving " +
              std::to_string(moving_.dtype);
     };
+    if (load.mx) {
+      *error = "the stationary matrix is microscaled, the product is not";
+      return false;
+    }
     if (load.pass_through != pass_through_) {
       *error = std::string("transpose mode of the product is ") + (pass_through_ ? "1" : "0") +
                ", of the stationary matrix " + (load.pass_through ? "1" : "0");

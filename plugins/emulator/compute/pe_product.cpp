@@ -76,7 +76,7 @@ void Product::multiply_panels(const float* stationary, PeScratch& scratch, std::
     const float* x = scratch.moving;
     for (std::uint32_t j = 0; j < n; j += width, x += panel)
       for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock)
-        kernels_->multiply(stationary + c * kPeRows, x, tile_.rows,
+        kernels_->multiply(stationary + c / kPeBlock * kPeBlockStride, x, tile_.rows,
                            reinterpret_cast<float*>(out_.partition(c)) + first + j,
                            out_.partition_stride / sizeof(float), rows_from(c),
                            std::min(width, n - j), add);
@@ -85,19 +85,21 @@ void Product::multiply_panels(const float* stationary, PeScratch& scratch, std::
   for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock) {
     const float* x = scratch.moving;
     for (std::uint32_t j = 0; j < n; j += width, x += panel)
-      kernels_->multiply(stationary + c * kPeRows, x, tile_.rows, scratch.products + j,
-                         PeScratch::kMoving, rows_from(c), std::min(width, n - j), false);
+      kernels_->multiply(stationary + c / kPeBlock * kPeBlockStride, x, tile_.rows,
+                         scratch.products + j, PeScratch::kMoving, rows_from(c),
+                         std::min(width, n - j), false);
     for (std::uint32_t i = 0; i < rows_from(c); ++i)
-      scatter(out_.partition(c + i), scratch.products + i * PeScratch::kMoving, first, n, add);
+      put_products(out_, out_.partition(c + i), scratch.products + i * PeScratch::kMoving, first, n,
+                   add);
   }
 }
 
-void Product::scatter(std::uint8_t* partition, const float* products, std::uint32_t first,
-                      std::uint32_t n, bool add) const {
-  if (out_.dtype == isa::kDtFloat32)
-    put<float>(out_.pattern, partition, products, first, n, add);
+void put_products(const Operand& destination, std::uint8_t* partition, const float* products,
+                  std::uint32_t first, std::uint32_t n, bool add) {
+  if (destination.dtype == isa::kDtFloat32)
+    put<float>(destination.pattern, partition, products, first, n, add);
   else
-    put<std::uint16_t>(out_.pattern, partition, products, first, n, add);
+    put<std::uint16_t>(destination.pattern, partition, products, first, n, add);
 }
 
 }  // namespace opennrt::emu

@@ -12,11 +12,15 @@
 
 namespace opennrt::emu {
 
+// Writes or adds products to elements `first` to `first` + n of a destination
+// row: FP32, or BF16 that is added to in FP32 and rounded once.
+void put_products(const Operand& destination, std::uint8_t* partition, const float* products,
+                  std::uint32_t first, std::uint32_t n, bool add);
+
 class Product {
  public:
   Product() = default;
-  // The destination has FP32 or BF16 elements; those are added to in FP32 and
-  // rounded once. `part`: of FP32 numbers of the moving matrix.
+  // `part`: of FP32 numbers of the moving matrix.
   Product(const PeTile& tile, const Operand& moving, Fp32Part part, const Operand& destination);
 
   std::uint32_t columns() const { return static_cast<std::uint32_t>(moving_.pattern.total); }
@@ -32,8 +36,6 @@ class Product {
   void widen(PeScratch& scratch, std::uint32_t first, std::uint32_t n) const;
   void multiply_panels(const float* stationary, PeScratch& scratch, std::uint32_t first,
                        std::uint32_t n, bool add) const;
-  void scatter(std::uint8_t* partition, const float* products, std::uint32_t first, std::uint32_t n,
-               bool add) const;
 
   const PeKernels* kernels_ = nullptr;
   PeTile tile_;

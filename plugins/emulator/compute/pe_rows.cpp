@@ -88,6 +88,13 @@ const std::uint8_t* gather_row(const Operand& o, const std::uint8_t* partition,
   return room;
 }
 
+void prefetch_row(const Operand& o, std::uint32_t row) {
+  constexpr std::int64_t kLine = 64;
+  const std::uint8_t* partition = o.partition(row);
+  for (std::int64_t i = o.pattern.lowest; i <= o.pattern.highest; i += kLine / o.element_bytes)
+    __builtin_prefetch(partition + i * o.element_bytes, 0, 2);
+}
+
 void RowPacker::pack(const std::uint8_t* raw, std::uint32_t n, float* room, float* out,
                      std::uint32_t width, std::uint64_t stride) const {
   if (direct) {

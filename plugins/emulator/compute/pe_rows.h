@@ -29,6 +29,12 @@ Operand reversed(const Operand& o);
 // memory where they are, or gathered into `room`.
 const std::uint8_t* gather_row(const Operand& o, const std::uint8_t* partition, std::uint8_t* room);
 
+// Asks the cache for a row that is gathered soon. Partitions are so far apart
+// that their lines share few cache sets, and too short a run for the hardware's
+// own prefetch.
+void prefetch_row(const Operand& o, std::uint32_t row);
+inline constexpr std::uint32_t kRowsAhead = 4;
+
 // How the rows of a matrix get into panels; made once per record.
 struct RowPacker {
   PackKernel direct = nullptr;     // straight from the raw elements

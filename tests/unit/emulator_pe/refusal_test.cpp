@@ -205,6 +205,23 @@ TEST_F(Refusal, TransposeModes) {
   expect_refused(r, "transpose mode 2");
 }
 
+TEST_F(Refusal, RecordsThatAreOnlyDecoded) {
+  const std::pair<std::uint8_t, const char*> cases[] = {
+      {isa::op::PE_REG_WRITE, "PE_REG_WRITE: the meaning of its registers is not known"},
+      {isa::op::WEIGHT_MASK, "WEIGHT_MASK: the layout of the record is not known"},
+      {isa::op::WEIGHT_SHIFT, "WEIGHT_SHIFT: the layout of the record is not known"},
+      {isa::op::LDTAGS, "LDTAGS: how tags select rows"},
+      {isa::op::MATMUL_SPARSE, "MATMUL_SPARSE: how tags select rows"},
+      {isa::op::PE_MANAGE_SEED, "PE_MANAGE_SEED: stochastic rounding is not implemented"},
+  };
+  for (const auto& [opcode, text] : cases) {
+    Record r{};
+    r[0] = opcode;
+    r[1] = 0x10;
+    expect_refused(r, text);
+  }
+}
+
 TEST_F(Refusal, ProductsWithoutTheirMatrix) {
   EXPECT_NE(run({product()}).find("no stationary matrix is loaded at 128 rows from 0"),
             std::string::npos);
