@@ -287,22 +287,13 @@ class ReadAccumulator final : public ComputePlan {
   StoreKernel store_ = nullptr;
 };
 
-std::unique_ptr<ComputePlan> refuse_activate2(const PlanContext&, const std::uint8_t*,
-                                              std::string* error) {
-  *error =
-      "ACTIVATE2 is not implemented: the places of its data types, channel count and "
-      "immediate sources are not known";
-  return nullptr;
-}
-
 }  // namespace
 
 std::span<const PlanEntry> activation_plans() {
   static constexpr PlanEntry kPlans[] = {
       {isa::op::ACTIVATE, Activate::make},
       {isa::op::ACTIVATE_QUANTIZE, ActivateQuantize::make},
-      {isa::op::ACTIVATION_READ_ACCUMULATOR, ReadAccumulator::make},
-      {isa::op::ACTIVATE2, refuse_activate2}};
+      {isa::op::ACTIVATION_READ_ACCUMULATOR, ReadAccumulator::make}};
   return kPlans;
 }
 

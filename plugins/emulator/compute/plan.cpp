@@ -9,7 +9,9 @@ namespace opennrt::emu {
 
 namespace {
 
-constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {activation_plans, match_plans, shuffle_plans, elementwise_plans};
+constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {
+    refused_plans,    activation_plans, match_plans,    shuffle_plans,    indirect_copy_plans,
+    statistics_plans, random_plans,     quantize_plans, elementwise_plans};
 
 std::array<PlanMaker, 256> join_tables() {
   std::array<PlanMaker, 256> makers{};
