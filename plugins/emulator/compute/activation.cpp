@@ -103,12 +103,12 @@ class Activate final : public ComputePlan {
     const bool identity = !sums && f->kind == ActivationFunction::Kind::kIdentity;
     for (std::uint32_t p = 0; p < partitions_; ++p) {
       const float scale = scales.number(p), bias = biases.number(p);
-      if (identity && copy_ && scale == 1.0f && bias == 0.0f) {
-        copy_(*in, *out, p);
+      if (identity && affine_) {
+        affine_(*in, *out, p, scale, bias);
         continue;
       }
-      if (identity && affine_) {
-        affine_(in->partition(p), out->partition(p), out->pattern.total, scale, bias);
+      if (identity && copy_ && scale == 1.0f && bias == 0.0f) {
+        copy_(*in, *out, p);
         continue;
       }
       const float slope = slopes.number(p);
