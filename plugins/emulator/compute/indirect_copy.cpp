@@ -12,6 +12,9 @@
 
 namespace opennrt::emu {
 
+std::unique_ptr<ComputePlan> make_indirect_copy(const PlanContext& context,
+                                                const std::uint8_t* record, std::string* error);
+
 namespace {
 
 namespace layout = isa::layout;
@@ -124,9 +127,9 @@ class IndirectCopy final : public ComputePlan {
 
 }  // namespace
 
-std::span<const PlanEntry> indirect_copy_plans() {
-  static constexpr PlanEntry kPlans[] = {{isa::op::INDIRECT_COPY, IndirectCopy::make}};
-  return kPlans;
+std::unique_ptr<ComputePlan> make_indirect_copy(const PlanContext& context,
+                                                const std::uint8_t* record, std::string* error) {
+  return IndirectCopy::make(context, record, error);
 }
 
 }  // namespace opennrt::emu

@@ -94,6 +94,7 @@ bool place(const AddressMap& map, std::uint32_t core, const char* name, std::uin
                     std::to_string(usable));
   out->base = (psum ? map.psum(core) : map.sbuf(core)) + offset;
   out->partition_stride = stride;
+  out->first_partition = static_cast<std::uint32_t>(first);
   return true;
 }
 

@@ -20,6 +20,7 @@ struct Operand {
   std::uint64_t partition_stride = 0;  // bytes
   std::uint32_t dtype = 0;             // isa::DType, and the marks of format_of() on FP8 types
   std::uint32_t element_bytes = 0;
+  std::uint32_t first_partition = 0;
   Pattern pattern;
 
   std::uint8_t* partition(std::uint32_t p) const { return base + p * partition_stride; }

@@ -60,7 +60,7 @@ struct Block {
 // Walks a pattern in runs along its innermost dimension, or in blocks of them.
 class Cursor {
  public:
-  explicit Cursor(const Pattern& pattern) : p_(pattern) {}
+  explicit Cursor(const Pattern& pattern) : p_(&pattern) {}
 
   struct Run {
     std::int64_t offset, step;
@@ -69,10 +69,10 @@ class Cursor {
 
   // Next run of at most `limit` elements; the caller stops at `total`.
   Run next(std::uint64_t limit) {
-    const std::uint64_t n = std::min(limit, p_.count[0] - index_[0]);
-    const Run run{offset_, p_.step[0], n};
+    const std::uint64_t n = std::min(limit, p_->count[0] - index_[0]);
+    const Run run{offset_, p_->step[0], n};
     index_[0] += n;
-    offset_ += static_cast<std::int64_t>(n) * p_.step[0];
+    offset_ += static_cast<std::int64_t>(n) * p_->step[0];
     carry(0);
     return run;
   }
@@ -80,35 +80,35 @@ class Cursor {
   // Next block of at most `limit` elements, limit not 0: rows while they are
   // whole, a part of a row else.
   Block block(std::uint64_t limit) {
-    const std::uint64_t row = p_.count[0];
-    if (p_.dims == 1 || index_[0] != 0 || limit < row) {
+    const std::uint64_t row = p_->count[0];
+    if (p_->dims == 1 || index_[0] != 0 || limit < row) {
       const Run run = next(limit);
       return {run.offset, run.step, 0, run.count, 1};
     }
-    const std::uint64_t rows = std::min(limit / row, p_.count[1] - index_[1]);
-    const Block b{offset_, p_.step[0], p_.step[1], row, rows};
+    const std::uint64_t rows = std::min(limit / row, p_->count[1] - index_[1]);
+    const Block b{offset_, p_->step[0], p_->step[1], row, rows};
     index_[1] += rows;
-    offset_ += static_cast<std::int64_t>(rows) * p_.step[1];
+    offset_ += static_cast<std::int64_t>(rows) * p_->step[1];
     carry(1);
     return b;
   }
 
   // Elements left in the current row, and where they start.
-  std::uint64_t row_left() const { return p_.count[0] - index_[0]; }
+  std::uint64_t row_left() const { return p_->count[0] - index_[0]; }
   std::int64_t offset() const { return offset_; }
-  bool contiguous() const { return p_.step[0] == 1; }
+  bool contiguous() const { return p_->step[0] == 1; }
 
  private:
   // From a dimension that may have ended to the next one.
   void carry(std::uint32_t i) {
-    for (; i + 1 < p_.dims && index_[i] == p_.count[i]; ++i) {
-      offset_ += p_.step[i + 1] - static_cast<std::int64_t>(p_.count[i]) * p_.step[i];
+    for (; i + 1 < p_->dims && index_[i] == p_->count[i]; ++i) {
+      offset_ += p_->step[i + 1] - static_cast<std::int64_t>(p_->count[i]) * p_->step[i];
       index_[i] = 0;
       ++index_[i + 1];
     }
   }
 
-  const Pattern& p_;
+  const Pattern* p_;
   std::uint64_t index_[Pattern::kMaxDims] = {};
   std::int64_t offset_ = 0;
 };

@@ -147,13 +147,6 @@ TEST_F(PoolOp, NanWinsAMaximum) {
   EXPECT_EQ(at<float>(0x8000, 1)[1], -INFINITY);
 }
 
-TEST_F(PoolOp, WrongFieldsAreRefused) {
-  refused(pool(3, 1, {2, 2}, {1, 2}, 2, 2), {"pool function is 3"});
-  refused(pool(1, 0.5f, {2, 2}, {1, 2}, 2, 2), {"pool scale"});
-  refused(pool(1, 1, {2, 2}, {1, 2}, 1, 2), {"window dimensions is 1"});
-  refused(pool(1, 1, {2, 2}, {1, 2}, 2, 3), {"3 windows of 2"});
-}
-
 class CrossLane : public Lab {
  protected:
   CrossLane() { on(NRTP_ENGINE_POOL); }
@@ -225,18 +218,6 @@ TEST_F(CrossLane, BitOperations) {
     ok(reduce(isa::op::CROSS_LANE_REDUCE_BITVEC, op, 0, 600, 32, isa::kDtUint16));
     EXPECT_EQ(*at<std::uint16_t>(0x8000), total) << int{op};
   }
-}
-
-TEST_F(CrossLane, WrongFieldsAreRefused) {
-  const auto arith = isa::op::CROSS_LANE_REDUCE_ARITH, bits = isa::op::CROSS_LANE_REDUCE_BITVEC;
-  refused(reduce(arith, 3, 1, 8, 32, isa::kDtFloat32), {"reduce operation is 3"});
-  refused(reduce(bits, 0, 1, 8, 32, isa::kDtInt32), {"reduce operation is 0"});
-  refused(reduce(bits, 3, 1, 8, 32, isa::kDtFloat32), {"integer type"});
-  refused(reduce(arith, 0, 2, 8, 32, isa::kDtFloat32), {"reduce axis is 2"});
-  refused(reduce(arith, 0, 1, 8, 32, isa::kDtFloat32, 0.5f), {"mean scale"});
-  Record r = reduce(arith, 0, 1, 8, 32, isa::kDtFloat32);
-  pattern(layout::S4D4_CR::dst(r.data()), 0x8000, 4, {7}, {1});
-  refused(r, {"7 elements", "8"});
 }
 
 }  // namespace
