@@ -103,12 +103,12 @@ class Activate final : public ComputePlan {
     const bool identity = !sums && f->kind == ActivationFunction::Kind::kIdentity;
     for (std::uint32_t p = 0; p < partitions_; ++p) {
       const float scale = scales.number(p), bias = biases.number(p);
-      if (identity && copy_ && scale == 1.0f && bias == 0.0f) {
-        copy_(*in, *out, p);
+      if (identity && affine_) {
+        affine_(*in, *out, p, scale, bias);
         continue;
       }
-      if (identity && affine_) {
-        affine_(in->partition(p), out->partition(p), out->pattern.total, scale, bias);
+      if (identity && copy_ && scale == 1.0f && bias == 0.0f) {
+        copy_(*in, *out, p);
         continue;
       }
       const float slope = slopes.number(p);
@@ -287,22 +287,13 @@ class ReadAccumulator final : public ComputePlan {
   StoreKernel store_ = nullptr;
 };
 
-std::unique_ptr<ComputePlan> refuse_activate2(const PlanContext&, const std::uint8_t*,
-                                              std::string* error) {
-  *error =
-      "ACTIVATE2 is not implemented: the places of its data types, channel count and "
-      "immediate sources are not known";
-  return nullptr;
-}
-
 }  // namespace
 
 std::span<const PlanEntry> activation_plans() {
   static constexpr PlanEntry kPlans[] = {
       {isa::op::ACTIVATE, Activate::make},
       {isa::op::ACTIVATE_QUANTIZE, ActivateQuantize::make},
-      {isa::op::ACTIVATION_READ_ACCUMULATOR, ReadAccumulator::make},
-      {isa::op::ACTIVATE2, refuse_activate2}};
+      {isa::op::ACTIVATION_READ_ACCUMULATOR, ReadAccumulator::make}};
   return kPlans;
 }
 

@@ -78,16 +78,38 @@ bool has_avx2() {
 
 #endif
 
+// Calls move(source offset and step, destination offset and step, count) for the
+// runs that are straight on both sides.
+template <typename Move>
+void for_each_run(const Operand& in, const Operand& out, Move move) {
+  Cursor source(in.pattern), destination(out.pattern);
+  for (std::uint64_t left = out.pattern.total; left != 0;) {
+    Cursor::Run a = source.next(left);
+    left -= a.count;
+    while (a.count != 0) {
+      const Cursor::Run b = destination.next(a.count);
+      move(a, b, b.count);
+      a.offset += static_cast<std::int64_t>(b.count) * a.step;
+      a.count -= b.count;
+    }
+  }
+}
+
 template <typename In, typename Out>
-void affine(const std::uint8_t* in_bytes, std::uint8_t* out_bytes, std::uint64_t n, float scale,
+void affine(const Operand& source, const Operand& destination, std::uint32_t partition, float scale,
             float bias) {
-  const auto* in = reinterpret_cast<const In*>(in_bytes);
-  auto* out = reinterpret_cast<Out*>(out_bytes);
-  std::uint64_t i = 0;
+  const auto* from = reinterpret_cast<const In*>(source.partition(partition));
+  auto* to = reinterpret_cast<Out*>(destination.partition(partition));
+  for_each_run(source, destination,
+               [&](const Cursor::Run& a, const Cursor::Run& b, std::uint64_t n) {
+                 const In* in = from + a.offset;
+                 Out* out = to + b.offset;
+                 std::uint64_t i = 0;
 #if defined(__x86_64__)
-  if (has_avx2()) i = affine_avx2(in, out, n, scale, bias);
+                 if (has_avx2()) i = affine_avx2(in, out, n, scale, bias);
 #endif
-  for (; i < n; ++i) out[i] = narrow<Out>(affine_one(widen(in[i]), scale, bias));
+                 for (; i < n; ++i) out[i] = narrow<Out>(affine_one(widen(in[i]), scale, bias));
+               });
 }
 
 // Bits of a float type: infinity, the canonical NaN, everything but the sign.
@@ -103,30 +125,22 @@ template <typename T, T kInfinity, T kNan, T kMagnitude>
 void copy(const Operand& in, const Operand& out, std::uint32_t partition) {
   const T* from = reinterpret_cast<const T*>(in.partition(partition));
   T* to = reinterpret_cast<T*>(out.partition(partition));
-  Cursor source(in.pattern), destination(out.pattern);
   constexpr auto fix = tidy<T, kInfinity, kNan, kMagnitude>;
-  for (std::uint64_t left = out.pattern.total; left != 0;) {
-    Cursor::Run a = source.next(left);
-    left -= a.count;
-    while (a.count != 0) {
-      const Cursor::Run b = destination.next(a.count);
-      const T* p = from + a.offset;
-      T* q = to + b.offset;
-      const auto n = static_cast<std::int64_t>(b.count);
-      if (a.step == 1 && b.step == 1)
-        for (std::int64_t i = 0; i < n; ++i) q[i] = fix(p[i]);
-      else
-        for (std::int64_t i = 0; i < n; ++i) q[i * b.step] = fix(p[i * a.step]);
-      a.offset += n * a.step;
-      a.count -= b.count;
-    }
-  }
+  for_each_run(in, out, [&](const Cursor::Run& a, const Cursor::Run& b, std::uint64_t count) {
+    const T* p = from + a.offset;
+    T* q = to + b.offset;
+    const auto n = static_cast<std::int64_t>(count);
+    if (a.step == 1 && b.step == 1)
+      for (std::int64_t i = 0; i < n; ++i) q[i] = fix(p[i]);
+    else
+      for (std::int64_t i = 0; i < n; ++i) q[i * b.step] = fix(p[i * a.step]);
+  });
 }
 
 }  // namespace
 
 AffineKernel affine_kernel(const Operand& in, const Operand& out) {
-  if (!in.pattern.dense() || !out.pattern.dense()) return nullptr;
+  if (in.pattern.step[0] != 1 || out.pattern.step[0] != 1) return nullptr;
   const bool in_half = in.dtype == isa::kDtFloat16, out_half = out.dtype == isa::kDtFloat16;
   if ((!in_half && in.dtype != isa::kDtFloat32) || (!out_half && out.dtype != isa::kDtFloat32))
     return nullptr;

@@ -8,10 +8,11 @@
 
 namespace opennrt::emu {
 
-// Same results as load, x * scale + bias, the identity function, store.
-using AffineKernel = void (*)(const std::uint8_t* in, std::uint8_t* out, std::uint64_t n,
+// One partition: same results as load, x * scale + bias, the identity function,
+// store.
+using AffineKernel = void (*)(const Operand& in, const Operand& out, std::uint32_t partition,
                               float scale, float bias);
-// Both operands dense and FP32 or FP16, else nullptr.
+// Both operands FP32 or FP16 in contiguous rows, else nullptr.
 AffineKernel affine_kernel(const Operand& in, const Operand& out);
 
 // Identity with scale 1 and bias 0 of equal float types: moves the elements of

@@ -19,7 +19,6 @@ namespace {
 constexpr std::uint32_t kMagnitude = 0x7FFFFFFF;
 constexpr std::uint32_t kMantissa = 0x007FFFFF;
 constexpr std::uint32_t kInfinity = 0x7F800000;
-constexpr std::uint32_t kSign = 0x80000000;
 constexpr std::uint32_t kCanonicalNan = 0x7FC00000;
 
 float cubic(const ActivationBucket& b, float x) {

@@ -3,12 +3,14 @@
 
 #include <string>
 
+#include "compute/checks.h"
 #include "compute/plan.h"
 #include "opennrt/isa/table.h"
 
 namespace opennrt::emu {
 
-// False: the engine or the silicon family does not have the instruction; *error.
+// False: the engine or the silicon family does not have the instruction, or
+// bytes that belong to no field are not zero; *error.
 inline bool check_engine(const PlanContext& context, const std::uint8_t* record,
                          std::string* error) {
   const isa::Instruction* instruction = isa::find_instruction(record[0]);
@@ -24,7 +26,7 @@ inline bool check_engine(const PlanContext& context, const std::uint8_t* record,
     *error = std::string(instruction->name) + " does not exist on this silicon family";
     return false;
   }
-  return true;
+  return check_reserved(context, record, error);
 }
 
 }  // namespace opennrt::emu

@@ -9,22 +9,28 @@ namespace opennrt::emu {
 
 namespace {
 
-constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {activation_plans,
+// Refusals first: a family that executes an opcode overrides them.
+constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {pe_refused_plans,
+                                                             refused_plans,
+                                                             activation_plans,
                                                              copy_plans,
                                                              cross_lane_plans,
                                                              elementwise_plans,
+                                                             gather_plans,
                                                              index_select_plans,
                                                              lane_plans,
                                                              match_plans,
                                                              pe_load_plans,
                                                              pe_matmul_plans,
                                                              pe_mx_plans,
-                                                             pe_refused_plans,
+                                                             quantize_plans,
+                                                             random_plans,
                                                              reduce_plans,
                                                              scalar_tensor_tensor_plans,
                                                              scan_plans,
                                                              select_plans,
                                                              shuffle_plans,
+                                                             statistics_plans,
                                                              tensor_scalar_plans,
                                                              transpose_plans};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the search, shuffle, gather and random instructions keep from record to
+// What the search, gather and random instructions keep from record to
 // record. Lanes are numbered by channel, not by partition: compiled programs
 // load keys and pool buffers from one quadrant and use them on another.
 #pragma once
@@ -16,9 +16,7 @@ class SpecialState final : public FamilyState {
  public:
   static constexpr std::uint32_t kLanes = 128;
   static constexpr std::uint32_t kSlots = 8;           // of the match instructions
-  static constexpr std::uint32_t kQuadrant = 32;       // partitions a shuffle stays in
   static constexpr std::uint32_t kPoolElements = 512;  // of a lane's pool buffer
-  static constexpr std::uint8_t kKeep = 0x20;          // shuffle mask: keep the destination
   static constexpr std::uint32_t kNoPosition = 0xFFFFFFFF;
 
   // Keys of MATCH_VALUE_LOAD and positions of the last MATCH_REPLACE8.
@@ -26,10 +24,6 @@ class SpecialState final : public FamilyState {
   std::uint32_t key_lanes = 0;  // lanes that have keys
   std::array<std::array<std::uint32_t, kSlots>, kLanes> positions{};
   std::uint32_t position_lanes = 0;
-
-  // LOAD_MASK_SELECT.
-  std::array<std::uint8_t, kQuadrant> mask{};
-  bool mask_loaded = false;
 
   // POOL_BUFFER_LOAD: raw elements.
   std::array<std::array<std::uint32_t, kPoolElements>, kLanes> pool{};

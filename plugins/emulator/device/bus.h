@@ -61,8 +61,9 @@ class Bus {
   virtual bool bus_write(std::uint64_t pa, const void* in, std::uint64_t bytes,
                          const Origin& who) = 0;
 
-  // Changes after every write to ACT or DVE table memory, for caches of it.
-  virtual std::uint64_t table_version() const = 0;
+  // Changes after every write to ACT or DVE table memory, for caches of it. A bus
+  // whose table memory never changes keeps 0.
+  virtual std::uint64_t table_version() const { return 0; }
 
   virtual SyncBank& sync(std::uint32_t core) = 0;
   virtual void notify(std::uint32_t core, std::uint32_t queue, const Notification& record) = 0;

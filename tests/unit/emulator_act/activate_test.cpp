@@ -342,7 +342,7 @@ TEST_F(Activate, OperandsInRegisters) {
 
 TEST_F(Activate, Activate2IsRefusedByName) {
   on(NRTP_ENGINE_ACT, isa::Generation::kMariana);
-  refused(record(isa::op::ACTIVATE2), {"ACTIVATE2", "not known"});
+  refused(record(isa::op::ACTIVATE2), {"ACTIVATE2", "not published"});
 }
 
 TEST_F(Activate, OperandsAreNamed) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moves of bits inside SBUF: LOAD_MASK_SELECT and STREAM_SHUFFLE between the
-// partitions of a quadrant, POOL_BUFFER_LOAD and GATHER by index inside a
-// partition, INDIRECT_COPY by index for groups of 16 partitions.
+// Moves of bits by index inside a partition: POOL_BUFFER_LOAD keeps up to 512
+// elements of each channel, GATHER picks from them.
 #include <algorithm>
 
 #include "compute/families.h"
@@ -12,6 +11,10 @@
 #include "opennrt/isa/records.h"
 
 namespace opennrt::emu {
+
+// indirect_copy.cpp
+std::unique_ptr<ComputePlan> make_indirect_copy(const PlanContext& context,
+                                                const std::uint8_t* record, std::string* error);
 
 namespace {
 
@@ -30,125 +33,6 @@ bool same_total(const Operand& in, const Operand& out, std::string* error) {
            " elements per partition, the destination " + std::to_string(out.pattern.total);
   return false;
 }
-
-class LoadMask final : public ComputePlan {
- public:
-  static std::unique_ptr<ComputePlan> make(const PlanContext& context, const std::uint8_t* record,
-                                           std::string* error) {
-    auto plan = std::make_unique<LoadMask>();
-    if (!check_engine(context, record, error)) return nullptr;
-    for (std::uint32_t i = 0; i < SpecialState::kQuadrant; ++i) {
-      const std::uint8_t entry = layout::LOAD_MASK::mask(record, i);
-      // Bits 6 and 7 come with bit 5 in the form 255.
-      if (entry >= SpecialState::kQuadrant && (entry & SpecialState::kKeep) == 0) {
-        *error = "mask entry " + std::to_string(i) + " is " + std::to_string(entry) +
-                 ", lanes are 0 to 31 and bit 5 keeps the destination";
-        return nullptr;
-      }
-      plan->mask_[i] = entry;
-    }
-    return plan;
-  }
-
-  bool execute(EngineState& state, std::string*) const override {
-    auto& s = state.family<SpecialState>(Family::kVector);
-    s.mask = mask_;
-    s.mask_loaded = true;
-    return true;
-  }
-
-  void visit_operands(EngineState&, OperandVisitor&) const override {}
-
- private:
-  std::array<std::uint8_t, SpecialState::kQuadrant> mask_{};
-};
-
-class StreamShuffle final : public ComputePlan {
- public:
-  static std::unique_ptr<ComputePlan> make(const PlanContext& context, const std::uint8_t* record,
-                                           std::string* error) {
-    namespace tr = layout::S4D4_TR;
-    auto plan = std::make_unique<StreamShuffle>();
-    StreamShuffle& p = *plan;
-    p.partitions_ = tr::num_active_channels(record);
-    if (!check_engine(context, record, error) ||
-        !expect(tr::negated(record) == 0, "negated", tr::negated(record), "a shuffle has 0",
-                error) ||
-        !expect(tr::op(record) == 0, "ALU operation", tr::op(record), "a shuffle has 0", error) ||
-        !expect(tr::op_dim(record) == 0, "reduced dimensions", tr::op_dim(record),
-                "a shuffle has 0", error) ||
-        !expect(tr::mask_enable(record) == 0, "mask enable", tr::mask_enable(record),
-                "a shuffle has 0 and always uses the mask", error) ||
-        !same_bits(tr::in_dtype(record), tr::out_dtype(record), error) ||
-        !resolve_operand(context, tensor4d("source", tr::src(record), tr::in_dtype(record)),
-                         p.partitions_, &p.in_, error) ||
-        !resolve_operand(context, tensor4d("destination", tr::dst(record), tr::out_dtype(record)),
-                         p.partitions_, &p.out_, error) ||
-        !same_total(p.in_, p.out_, error))
-      return nullptr;
-    return plan;
-  }
-
-  bool execute(EngineState& state, std::string* error) const override {
-    const auto& s = state.family<SpecialState>(Family::kVector);
-    if (!s.mask_loaded) {
-      *error = "no shuffle mask is loaded (LOAD_MASK_SELECT comes first)";
-      return false;
-    }
-    const std::uint32_t quadrant = SpecialState::kQuadrant;
-    const std::uint32_t lanes = std::min(partitions_, quadrant);
-    for (std::uint32_t lane = 0; lane < lanes; ++lane)
-      if ((s.mask[lane] & SpecialState::kKeep) == 0 &&
-          (partitions_ - 1) / quadrant * quadrant + s.mask[lane] >= partitions_ &&
-          (partitions_ - 1) / quadrant * quadrant + lane < partitions_) {
-        *error = "lane " + std::to_string(lane) + " takes lane " + std::to_string(s.mask[lane]) +
-                 " of a quadrant, the record has " + std::to_string(partitions_) + " channels";
-        return false;
-      }
-    // A chunk of all lanes of a quadrant is read before any of it is written:
-    // source and destination may be the same place.
-    std::uint32_t values[SpecialState::kQuadrant][kPiece];
-    for (std::uint32_t first = 0; first < partitions_; first += quadrant) {
-      const std::uint32_t count = std::min(quadrant, partitions_ - first);
-      Cursor from(in_.pattern), to(out_.pattern);
-      for (std::uint64_t left = in_.pattern.total; left != 0;) {
-        const std::uint64_t n = std::min<std::uint64_t>(left, kPiece);
-        for (std::uint64_t k = 0; k < n;) {
-          const Cursor::Run run = from.next(n - k);
-          for (std::uint64_t i = 0; i < run.count; ++i, ++k)
-            for (std::uint32_t lane = 0; lane < count; ++lane)
-              std::memcpy(&values[lane][k], at(in_, first + lane, run, i), in_.element_bytes);
-        }
-        for (std::uint64_t k = 0; k < n;) {
-          const Cursor::Run run = to.next(n - k);
-          for (std::uint64_t i = 0; i < run.count; ++i, ++k)
-            for (std::uint32_t lane = 0; lane < count; ++lane)
-              if ((s.mask[lane] & SpecialState::kKeep) == 0)
-                std::memcpy(at(out_, first + lane, run, i), &values[s.mask[lane]][k],
-                            out_.element_bytes);
-        }
-        left -= n;
-      }
-    }
-    return true;
-  }
-
-  void visit_operands(EngineState&, OperandVisitor& visitor) const override {
-    visitor.visit("source", in_, partitions_, Access::kRead);
-    visitor.visit("destination", out_, partitions_, Access::kWrite);
-  }
-
- private:
-  static constexpr std::uint32_t kPiece = 64;
-  static std::uint8_t* at(const Operand& o, std::uint32_t partition, const Cursor::Run& run,
-                          std::uint64_t i) {
-    return o.partition(partition) + (run.offset + static_cast<std::int64_t>(i) * run.step) *
-                                        static_cast<std::int64_t>(o.element_bytes);
-  }
-
-  Operand in_, out_;
-  std::uint32_t partitions_ = 0;
-};
 
 class PoolBufferLoad final : public ComputePlan {
  public:
@@ -275,11 +159,10 @@ class Gather final : public ComputePlan {
 
 }  // namespace
 
-std::span<const PlanEntry> shuffle_plans() {
-  static constexpr PlanEntry kPlans[] = {{isa::op::LOAD_MASK_SELECT, LoadMask::make},
-                                         {isa::op::STREAM_SHUFFLE, StreamShuffle::make},
-                                         {isa::op::POOL_BUFFER_LOAD, PoolBufferLoad::make},
-                                         {isa::op::GATHER, Gather::make}};
+std::span<const PlanEntry> gather_plans() {
+  static constexpr PlanEntry kPlans[] = {{isa::op::POOL_BUFFER_LOAD, PoolBufferLoad::make},
+                                         {isa::op::GATHER, Gather::make},
+                                         {isa::op::INDIRECT_COPY, make_indirect_copy}};
   return kPlans;
 }
 
