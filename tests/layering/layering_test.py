@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Layering: includes go downward only, and only the driver layer and the libc
-port reach device nodes.
+"""Layering: includes go downward only, the sdk without its tools does not know
+the core, and only the driver layer and the libc port reach device nodes.
 
 Usage: layering_test.py SOURCE_DIR BUILD_DIR
 """
@@ -58,6 +58,13 @@ def check_includes(source):
             for folder, header in INCLUDE.findall(file.read_text()):
                 if folder in MAY:
                     problems.append(f"{file}: a plugin may not include core's {folder}/{header}")
+    for part in ("include", "isa", "neffkit"):
+        for file in sorted((source / "sdk" / part).rglob("*")):
+            if file.suffix not in (".h", ".cpp", ".c"):
+                continue
+            for folder, header in INCLUDE.findall(file.read_text()):
+                if folder in MAY or folder == "nrt":
+                    problems.append(f"{file}: the sdk may not include core's {folder}/{header}")
     return problems
 
 

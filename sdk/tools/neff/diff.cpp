@@ -83,8 +83,8 @@ class Comparison {
     const auto texts = [](const std::vector<neff::TensorInfo>& list) {
       std::map<std::string, std::string> out;
       for (const neff::TensorInfo& t : list)
-        out[t.name] = fmt::format("dtype {} [{}] {} bytes", static_cast<int>(t.dtype),
-                                  fmt::join(t.shape, ", "), t.size);
+        out[t.name] =
+            fmt::format("{}[{}] {} bytes", dtype_name(t.dtype), fmt::join(t.shape, ", "), t.size);
       return out;
     };
     maps(what, texts(a), texts(b));
@@ -101,9 +101,13 @@ class Comparison {
   void variables(const std::string& graph, const neff::Subgraph& a, const neff::Subgraph& b) {
     const auto texts = [](const neff::Subgraph& g) {
       std::map<std::string, std::string> out;
-      for (const neff::Variable& v : g.variables)
-        out[v.name] = fmt::format("type {} size {} at {}", static_cast<int>(v.type), v.size,
+      for (const neff::Variable& v : g.variables) {
+        const bool told =
+            v.type == neff::VariableType::kInput || v.type == neff::VariableType::kOutput;
+        if (told) continue;
+        out[v.name] = fmt::format("{} of {} bytes at {}", variable_type_name(v.type), v.size,
                                   v.backing_offset);
+      }
       return out;
     };
     maps(graph + ": variable", texts(a), texts(b));
@@ -129,18 +133,23 @@ class Comparison {
       if (const neff::QueueSet* other = b.find_queue(q.name)) blocks(graph, q, *other, a, b);
   }
 
+  static std::string element_type(std::uint8_t code) {
+    const char* name = isa::find_enumeration("dtype")->find(code);
+    return name != nullptr ? name : fmt::format("0x{:02X}", code);
+  }
+
   static std::string block_text(const neff::Block& block, const neff::Subgraph& graph) {
     const auto side = [&](const neff::AccessPattern& p) {
-      return fmt::format("{}+{} [{}] step [{}] dtype {}",
-                         neff::printable(graph.variables[p.var_id].name), p.offset,
-                         fmt::join(p.sizes.begin(), p.sizes.begin() + p.dims, ", "),
-                         fmt::join(p.steps.begin(), p.steps.begin() + p.dims, ", "), p.dtype);
+      return fmt::format("{}+{} [{}] step [{}] {}", neff::printable(graph.variables[p.var_id].name),
+                         p.offset, fmt::join(p.sizes.begin(), p.sizes.begin() + p.dims, ", "),
+                         fmt::join(p.steps.begin(), p.steps.begin() + p.dims, ", "),
+                         element_type(p.dtype));
     };
     std::string text =
         fmt::format("semaphore {}", block.semaphore ? std::to_string(*block.semaphore) : "-");
     for (const std::uint32_t s : block.remote_semaphores) text += fmt::format(" remote {}", s);
     for (const neff::Descriptor& d : block.descriptors) {
-      text += fmt::format("; op {}", static_cast<int>(d.op));
+      text += fmt::format("; {}", dma_op_name(d.op));
       for (const neff::AccessPattern& from : d.from) text += " " + side(from);
       text += " -> " + side(d.to);
     }

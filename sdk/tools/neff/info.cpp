@@ -22,35 +22,6 @@ struct Info {
   ProductSurvey survey;
 };
 
-std::string dtype_name(nrt_dtype_t dtype) {
-  switch (dtype) {
-    case NRT_DTYPE_FLOAT32:
-      return "float32";
-    case NRT_DTYPE_FLOAT16:
-      return "float16";
-    case NRT_DTYPE_BFLOAT16:
-      return "bfloat16";
-    case NRT_DTYPE_INT8:
-      return "int8";
-    case NRT_DTYPE_UINT8:
-      return "uint8";
-    case NRT_DTYPE_INT16:
-      return "int16";
-    case NRT_DTYPE_UINT16:
-      return "uint16";
-    case NRT_DTYPE_INT32:
-      return "int32";
-    case NRT_DTYPE_UINT32:
-      return "uint32";
-    case NRT_DTYPE_INT64:
-      return "int64";
-    case NRT_DTYPE_UINT64:
-      return "uint64";
-    default:
-      return "unknown";
-  }
-}
-
 struct Line {
   const char* text;
   const char* key;

@@ -145,6 +145,81 @@ std::optional<std::size_t> find_engine(std::string_view name) {
   return std::nullopt;
 }
 
+const char* dtype_name(nrt_dtype_t dtype) {
+  switch (dtype) {
+    case NRT_DTYPE_FLOAT32:
+      return "float32";
+    case NRT_DTYPE_FLOAT16:
+      return "float16";
+    case NRT_DTYPE_BFLOAT16:
+      return "bfloat16";
+    case NRT_DTYPE_INT8:
+      return "int8";
+    case NRT_DTYPE_UINT8:
+      return "uint8";
+    case NRT_DTYPE_INT16:
+      return "int16";
+    case NRT_DTYPE_UINT16:
+      return "uint16";
+    case NRT_DTYPE_INT32:
+      return "int32";
+    case NRT_DTYPE_UINT32:
+      return "uint32";
+    case NRT_DTYPE_INT64:
+      return "int64";
+    case NRT_DTYPE_UINT64:
+      return "uint64";
+    default:
+      return "unknown";
+  }
+}
+
+const char* variable_type_name(neff::VariableType type) {
+  switch (type) {
+    case neff::VariableType::kStateBuffer:
+      return "state-buffer";
+    case neff::VariableType::kInput:
+      return "input";
+    case neff::VariableType::kOutput:
+      return "output";
+    case neff::VariableType::kFile:
+      return "file";
+    case neff::VariableType::kTmpBuf:
+      return "tmp-buf";
+    case neff::VariableType::kVirtual:
+      return "virtual";
+    case neff::VariableType::kPointer:
+      return "pointer";
+    case neff::VariableType::kList:
+      return "list";
+    case neff::VariableType::kDgeTable:
+      return "dge-table";
+    case neff::VariableType::kRemote:
+      return "remote";
+  }
+  return "?";
+}
+
+const char* dma_op_name(neff::DmaOp op) {
+  switch (op) {
+    case neff::DmaOp::kCopy:
+      return "copy";
+    case neff::DmaOp::kCast:
+      return "cast";
+    case neff::DmaOp::kAdd:
+      return "add";
+    case neff::DmaOp::kMin:
+      return "min";
+    case neff::DmaOp::kMax:
+      return "max";
+    case neff::DmaOp::kFma:
+      return "fma";
+    case neff::DmaOp::kTranspose:
+      return "transpose";
+  }
+  return "?";
+}
+
 std::string json_text(std::string_view text) {
   if (simdjson::validate_utf8(text.data(), text.size())) return std::string(text);
   std::string out;

@@ -20,16 +20,6 @@ std::uint64_t elements_of(const neff::AccessPattern& p) {
 }
 std::uint64_t bytes_of(const neff::AccessPattern& p) { return elements_of(p) * p.sizes[0]; }
 
-// Highest byte of a partition that a walk over the state buffer touches, + 1.
-std::uint64_t partition_reach(const neff::AccessPattern& p) {
-  std::int64_t reach = static_cast<std::int64_t>(p.offset % kSbufPartitionStride);
-  for (std::uint32_t d = 0; d < p.dims; ++d) {
-    if (p.steps[d] > 0 && p.steps[d] % static_cast<std::int64_t>(kSbufPartitionStride) != 0)
-      reach += static_cast<std::int64_t>(p.sizes[d] - 1) * p.steps[d];
-  }
-  return static_cast<std::uint64_t>(reach) + 1;
-}
-
 void count_variables(const neff::Subgraph& graph, GraphFigures& out) {
   for (const neff::Variable& v : graph.variables) {
     switch (v.type) {
@@ -138,6 +128,15 @@ void count_streams(const neff::Subgraph& graph, isa::Generation generation, Grap
 }
 
 }  // namespace
+
+std::uint64_t partition_reach(const neff::AccessPattern& p) {
+  std::int64_t reach = static_cast<std::int64_t>(p.offset % kSbufPartitionStride);
+  for (std::uint32_t d = 0; d < p.dims; ++d) {
+    if (p.steps[d] > 0 && p.steps[d] % static_cast<std::int64_t>(kSbufPartitionStride) != 0)
+      reach += static_cast<std::int64_t>(p.sizes[d] - 1) * p.steps[d];
+  }
+  return static_cast<std::uint64_t>(reach) + 1;
+}
 
 Figures count(const Model& model) {
   Figures figures;

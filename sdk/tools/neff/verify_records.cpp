@@ -127,6 +127,27 @@ class RecordChecker {
     }
   }
 
+  // Partitions an operand covers, 0 when the record does not tell.
+  static std::uint64_t lanes(const isa::RecordLayout& layout, isa::RecordView record,
+                             std::string_view operand) {
+    const char* name = "num_active_channels";
+    if (layout.find("num_active_rows") != nullptr)
+      name = operand == "src" ? "num_active_rows" : "num_active_cols";
+    const isa::Field* field = layout.find(name);
+    return field == nullptr ? 0 : field_value(*field, record);
+  }
+
+  // Engines reach 32 partitions from each quadrant, 64 from each half.
+  void start_partition(const isa::RecordLayout& layout, isa::RecordView record,
+                       const Operand& operand) {
+    const std::uint64_t count = lanes(layout, record, operand.name);
+    if (count == 0 || count > kPartitions) return;
+    const std::uint64_t unit = count > 64 ? 128 : (count > 32 ? 64 : 32);
+    if (operand.partition % unit != 0)
+      error(fmt::format("{} begins at partition {}; {} partitions begin at a multiple of {}",
+                        operand.name, operand.partition, count, unit));
+  }
+
   void memory(const isa::Instruction& instruction, isa::RecordView record) {
     for (const Operand& operand : operands_.read(instruction, record)) {
       if (!operand.resolved) continue;
@@ -139,6 +160,7 @@ class RecordChecker {
             fmt::format("{}.addr=0x{:x} is neither SBUF nor PSUM", operand.name, operand.address));
         continue;
       }
+      start_partition(instruction.layout(generation_), record, operand);
       const bool psum = operand.space == Space::kPsum;
       const auto limit =
           static_cast<std::int64_t>(psum ? kPsumPartitionBytes : sbuf_partition_bytes(generation_));

@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "neff/listing.h"
+#include "neff/operands.h"
+#include "neff/stats.h"
 #include "neff/text.h"
 #include "neff/verify.h"
 #include "opennrt/isa/layouts.h"
@@ -189,6 +191,23 @@ void for_each_record(const neff::Subgraph& graph, Visit visit) {
       visit(graph.stream_members[e], i + 1, record_at(graph.streams[e], i));
 }
 
+// The loader knows the state buffer as a whole; here each partition counts.
+void verify_reach(const Model& model, const neff::Subgraph& graph, const std::string& place,
+                  const neff::Block& block, Findings& findings) {
+  const std::uint64_t limit = sbuf_partition_bytes(model.generation);
+  const auto check = [&](const neff::AccessPattern& walk) {
+    if (graph.variables[walk.var_id].type != neff::VariableType::kStateBuffer) return;
+    if (const std::uint64_t reach = partition_reach(walk); reach > limit)
+      findings.error(place, std::nullopt,
+                     fmt::format("block {} touches byte {} of an SBUF partition, which has {}",
+                                 block.id, reach - 1, limit));
+  };
+  for (const neff::Descriptor& descriptor : block.descriptors) {
+    check(descriptor.to);
+    for (const neff::AccessPattern& from : descriptor.from) check(from);
+  }
+}
+
 }  // namespace
 
 void verify_queues(const Model& model, const neff::Subgraph& graph, Findings& findings) {
@@ -212,6 +231,7 @@ void verify_queues(const Model& model, const neff::Subgraph& graph, Findings& fi
       }
     }
     for (const neff::Block& block : queue.blocks) {
+      verify_reach(model, graph, place, block, findings);
       if (block.semaphore && !queue.semaphores.empty()) {
         const std::uint32_t due = queue.semaphores[block.id % queue.semaphores.size()];
         if (*block.semaphore != due)

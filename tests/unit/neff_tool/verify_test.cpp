@@ -69,6 +69,9 @@ TEST(Verify, Records) {
         bytes[18] = 0x02;
       },
       "src0 covers bytes 196605..196608 of a SBUF partition, which has 196608");
+  // Partition 32 of 128 lanes: 0x800000.
+  expect_only(byte(kDve, 1, 18, 0x80),
+              "src0 begins at partition 32; 128 partitions begin at a multiple of 128");
   // An engine that a MATMUL does not run on; its other fields are sound.
   expect_only(
       [](neffkit::Program& p) {
@@ -130,6 +133,14 @@ TEST(Verify, BlocksOfQueues) {
   }));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NE(found[0].find("block ids must be 0..0; 0 is missing"), std::string::npos);
+}
+
+TEST(Verify, BlocksThatLeaveAPartition) {
+  expect_only(
+      [](neffkit::Program& p) {
+        p.subgraphs[0].blocks[0].descriptors[0].to.offset = 192 * 1024 - 3;
+      },
+      "queue qLoad: block 0 touches byte 196608 of an SBUF partition, which has 196608");
 }
 
 TEST(Verify, TriggersAreTheLoadersBusiness) {
