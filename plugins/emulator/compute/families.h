@@ -12,7 +12,6 @@ namespace opennrt::emu {
 
 std::span<const PlanEntry> activation_plans();     // ACTIVATE and its accumulator
 std::span<const PlanEntry> match_plans();          // MAX8, FIND_INDEX8, MATCH_REPLACE8
-std::span<const PlanEntry> shuffle_plans();        // STREAM_SHUFFLE, GATHER
 std::span<const PlanEntry> elementwise_plans();    // TENSOR_TENSOR, COPY, CAST, MEMSET
 std::span<const PlanEntry> pe_load_plans();        // LDWEIGHTS
 std::span<const PlanEntry> pe_matmul_plans();      // MATMUL

@@ -29,7 +29,6 @@ constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {pe_refused_plans,
                                                              scalar_tensor_tensor_plans,
                                                              scan_plans,
                                                              select_plans,
-                                                             shuffle_plans,
                                                              statistics_plans,
                                                              tensor_scalar_plans,
                                                              transpose_plans};

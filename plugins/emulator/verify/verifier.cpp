@@ -2,6 +2,7 @@
 #include "verify/verifier.h"
 
 #include "compute/operand.h"
+#include "compute/plan.h"
 
 namespace opennrt::emu {
 

@@ -16,13 +16,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "compute/plan.h"
 #include "device/bus.h"
 #include "verify/clocks.h"
 #include "verify/options.h"
 #include "verify/shadow.h"
 
 namespace opennrt::emu {
+
+class ComputePlan;
+class EngineState;
 
 class Verifier {
  public:
