@@ -12,7 +12,7 @@ namespace {
 constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {
     elementwise_plans,  copy_plans,      tensor_scalar_plans, scalar_tensor_tensor_plans,
     reduce_plans,       lane_plans,      scan_plans,          select_plans,
-    index_select_plans, transpose_plans, cross_lane_plans};
+    index_select_plans, transpose_plans, cross_lane_plans,    vector_refused_plans};
 
 std::array<PlanMaker, 256> join_tables() {
   std::array<PlanMaker, 256> makers{};
