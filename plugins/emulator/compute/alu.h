@@ -17,8 +17,8 @@ namespace opennrt::emu {
 using BinaryKernel = void (*)(const float* a, const float* b, float* out, std::uint64_t n);
 // out[i] = a[i] op s, or s op a[i].
 using ScalarKernel = void (*)(const float* a, float s, float* out, std::uint64_t n);
-// acc op in[0] op in[1] ...; associative operations in 16 lanes that are joined
-// at the end, others in order.
+// acc op in[0] op in[1] ...; associative operations as a tree over pieces of 512,
+// others in order.
 using FoldKernel = float (*)(const float* in, std::uint64_t n, float acc);
 
 struct ArithOp {

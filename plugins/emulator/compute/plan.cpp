@@ -26,7 +26,8 @@ constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {refused_plans,
                                                              select_plans,
                                                              index_select_plans,
                                                              transpose_plans,
-                                                             cross_lane_plans};
+                                                             cross_lane_plans,
+                                                             vector_refused_plans};
 
 std::array<PlanMaker, 256> join_tables() {
   std::array<PlanMaker, 256> makers{};
