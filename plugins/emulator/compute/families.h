@@ -10,9 +10,16 @@
 
 namespace opennrt::emu {
 
-std::span<const PlanEntry> elementwise_plans();           // TENSOR_TENSOR
-std::span<const PlanEntry> copy_plans();                  // COPY, CAST, RECIPROCAL, MEMSET
-std::span<const PlanEntry> tensor_scalar_plans();         // TENSOR_SCALAR, EXPONENTIAL
+std::span<const PlanEntry> refused_plans();        // decoded, not executed; the others override it
+std::span<const PlanEntry> activation_plans();     // ACTIVATE and its accumulator
+std::span<const PlanEntry> match_plans();          // MAX8, FIND_INDEX8, MATCH_REPLACE8
+std::span<const PlanEntry> gather_plans();         // GATHER, INDIRECT_COPY
+std::span<const PlanEntry> statistics_plans();     // BATCH_NORM_STATS
+std::span<const PlanEntry> random_plans();         // RNG, DROPOUT
+std::span<const PlanEntry> quantize_plans();       // QUANTIZE_MX
+std::span<const PlanEntry> elementwise_plans();    // TENSOR_TENSOR
+std::span<const PlanEntry> copy_plans();           // COPY, CAST, RECIPROCAL, MEMSET
+std::span<const PlanEntry> tensor_scalar_plans();  // TENSOR_SCALAR, EXPONENTIAL
 std::span<const PlanEntry> scalar_tensor_tensor_plans();  // SCALAR_TENSOR_TENSOR
 std::span<const PlanEntry> reduce_plans();                // TENSOR_REDUCE, POOL
 std::span<const PlanEntry> lane_plans();                  // lane state: accumulator, mask

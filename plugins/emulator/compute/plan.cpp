@@ -9,10 +9,25 @@ namespace opennrt::emu {
 
 namespace {
 
-constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {
-    elementwise_plans,  copy_plans,      tensor_scalar_plans, scalar_tensor_tensor_plans,
-    reduce_plans,       lane_plans,      scan_plans,          select_plans,
-    index_select_plans, transpose_plans, cross_lane_plans,    vector_refused_plans};
+constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {refused_plans,
+                                                             activation_plans,
+                                                             match_plans,
+                                                             gather_plans,
+                                                             statistics_plans,
+                                                             random_plans,
+                                                             quantize_plans,
+                                                             elementwise_plans,
+                                                             copy_plans,
+                                                             tensor_scalar_plans,
+                                                             scalar_tensor_tensor_plans,
+                                                             reduce_plans,
+                                                             lane_plans,
+                                                             scan_plans,
+                                                             select_plans,
+                                                             index_select_plans,
+                                                             transpose_plans,
+                                                             cross_lane_plans,
+                                                             vector_refused_plans};
 
 std::array<PlanMaker, 256> join_tables() {
   std::array<PlanMaker, 256> makers{};

@@ -58,6 +58,10 @@ class Bus {
   virtual bool bus_write(std::uint64_t pa, const void* in, std::uint64_t bytes,
                          const Origin& who) = 0;
 
+  // Changes after every write to ACT or DVE table memory, for caches of it. A bus
+  // whose table memory never changes keeps 0.
+  virtual std::uint64_t table_version() const { return 0; }
+
   virtual SyncBank& sync(std::uint32_t core) = 0;
   virtual void notify(std::uint32_t core, std::uint32_t queue, const Notification& record) = 0;
   // One host log line and one error record. `text` follows the name of the unit.

@@ -81,6 +81,7 @@ bool Silicon::bus_write(std::uint64_t pa, const void* in, std::uint64_t bytes, c
               bytes <= c.bytes_left;
   if (good && !word_access_only(c.kind)) {
     store_.write(pa, in, bytes);
+    kept(c.kind);
     return true;
   }
   good = good && pa % 4 == 0 && bytes % 4 == 0;
@@ -126,8 +127,11 @@ int Silicon::bar0_write32(std::uint64_t offset, std::uint32_t value) {
     return 0;
   }
   nrtp_addr_class c;
-  if (!map_.classify(pa, &c) || !word_access_only(c.kind) || !write_word(c, pa, value, Origin{}))
+  const bool decoded = map_.classify(pa, &c);
+  if (!decoded || !word_access_only(c.kind) || !write_word(c, pa, value, Origin{})) {
     store_.store(pa, value);
+    if (decoded) kept(c.kind);
+  }
   return 0;
 }
 

@@ -52,6 +52,9 @@ class Silicon final : public Device, public Bus {
   const AddressMap& map() const override { return map_; }
   bool bus_read(std::uint64_t pa, void* out, std::uint64_t bytes, const Origin& who) override;
   bool bus_write(std::uint64_t pa, const void* in, std::uint64_t bytes, const Origin& who) override;
+  std::uint64_t table_version() const override {
+    return table_version_.load(std::memory_order_acquire);
+  }
   SyncBank& sync(std::uint32_t core) override { return cores_[core]->sync(); }
   void notify(std::uint32_t core, std::uint32_t queue, const Notification& record) override;
   void report(const Origin& who, ErrorType type, std::uint16_t detail,
@@ -78,6 +81,10 @@ class Silicon final : public Device, public Bus {
   bool engine_read(const nrtp_addr_class& c, std::uint32_t* out);
   bool has_core(std::uint32_t core) const { return core < cores_.size(); }
   std::uint64_t time_ps() const;
+  // After a write to a region that only keeps what is written.
+  void kept(std::uint32_t kind) {
+    if (kind == NRTP_ADDR_TABLE) table_version_.fetch_add(1, std::memory_order_release);
+  }
   void nothing_at(const Origin& who, bool write, std::uint64_t pa, std::uint64_t bytes);
   void log(std::uint32_t level, const std::string& text) const;
 
@@ -85,6 +92,7 @@ class Silicon final : public Device, public Bus {
   std::shared_ptr<DeviceMemory> memory_;
   AddressMap map_;
   RegisterStore store_;
+  std::atomic<std::uint64_t> table_version_{0};
   std::uint64_t clock_start_ns_ = 0;
 
   // Positions taken from the arch plugin once.
