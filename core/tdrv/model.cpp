@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "log/log.h"
+#include "tdrv/engine_label.h"
 #include "tdrv/logical_core.h"
 #include "tdrv/tables.h"
 
@@ -109,7 +110,7 @@ void ModelImpl::name_ranges() const {
       if (core.images.memory[e])
         logical_->software.name(
             device, core.images.address[e], core.images.memory[e]->size(),
-            fmt::format("{} image of {}", neff::engine_name(static_cast<neff::Engine>(e)),
+            fmt::format("{} image of {}", engine_label(static_cast<std::uint32_t>(e)),
                         program_->name));
   }
 }
