@@ -77,6 +77,14 @@ Device& device() {
   return *device;
 }
 
+// Bytes that are small numbers in most types.
+const std::vector<std::uint8_t>& contents(std::size_t size) {
+  static auto* const bytes = new std::vector<std::uint8_t>;
+  for (std::size_t i = bytes->size(); i < size; ++i)
+    bytes->push_back(static_cast<std::uint8_t>(i % 4 == 3 ? 0x3F : i * 37 + i / 251));
+  return *bytes;
+}
+
 class Tensors {
  public:
   Tensors() {
@@ -100,11 +108,8 @@ class Tensors {
                                    0, info.size, info.name, &tensor));
     if (status != NRT_SUCCESS) return false;
     tensors_.push_back(tensor);
-    // Bytes that are small numbers in most types.
-    std::vector<std::uint8_t> bytes(info.size);
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-      bytes[i] = static_cast<std::uint8_t>(i % 4 == 3 ? 0x3F : i * 37 + i / 251);
-    expect_ok("nrt_tensor_write", nrt_tensor_write(tensor, bytes.data(), 0, bytes.size()));
+    expect_ok("nrt_tensor_write",
+              nrt_tensor_write(tensor, contents(info.size).data(), 0, info.size));
     expect_ok("nrt_add_tensor_to_tensor_set",
               nrt_add_tensor_to_tensor_set(info.usage == NRT_TENSOR_USAGE_INPUT ? in_ : out_,
                                            info.name, tensor));
@@ -152,7 +157,8 @@ NRT_STATUS load_and_execute(const std::string& neff, std::uint8_t options) {
     return status;
   }
   status = execute(model, options);
-  proper("nrt_unload", nrt_unload(model));
+  // A program may have damaged what the core does between programs.
+  if (proper("nrt_unload", nrt_unload(model)) != NRT_SUCCESS) device().drop();
   return status;
 }
 
@@ -163,7 +169,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }  // namespace
 
 int run_program(const Case& c) {
-  const Base& base = bases()[c.base % bases().size()];
+  const Base& base = base_of(c);
   const std::string neff = build_case(base, c);
   if (const char* file = std::getenv("FUZZ_PROGRAM_SAVE"); file != nullptr)
     if (std::FILE* f = std::fopen(file, "wb")) {
@@ -189,7 +195,7 @@ void fuzz_program(const std::uint8_t* data, std::size_t size) {
   const Case c = decode_case(std::span(data, size));
   const int status = run_program(c);
   if (c.edits.empty() && status != NRT_SUCCESS) {
-    std::fprintf(stderr, "fuzz_program: %s\n", bases()[c.base % bases().size()].name.c_str());
+    std::fprintf(stderr, "fuzz_program: %s\n", base_of(c).name.c_str());
     fail("a valid program failed", status);
   }
 }
@@ -203,9 +209,10 @@ std::string mutate_program(const std::string& input, std::uint32_t number) {
 
 std::vector<std::string> seeds_program() {
   std::vector<std::string> seeds;
+  std::size_t corpus = 0;
   for (std::size_t i = 0; i < bases().size(); ++i) {
     Case c;
-    c.base = static_cast<std::uint8_t>(i);
+    c.base = static_cast<std::uint8_t>(is_corpus(bases()[i]) ? kFirstCorpusBase + (corpus++) : i);
     c.options = static_cast<std::uint8_t>(i % 4);
     seeds.push_back(encode_case(c));
   }

@@ -76,11 +76,17 @@ struct Base {
   // Member names by what they hold.
   std::vector<std::string> streams, manifests, blobs;
   std::vector<std::uint8_t> stream_engines;  // nrtp_engine of each stream
+  bool from_corpus = false;
 };
 
 // Generated programs, then models of OPENNRT_CORPUS when it is set.
 const std::vector<Base>& bases();
 void add_corpus(std::vector<Base>& bases);
+
+// Program of a case. Compiled models run long: they get few of the numbers.
+inline constexpr std::uint8_t kFirstCorpusBase = 240;
+const Base& base_of(const Case& c);
+bool is_corpus(const Base& base);
 
 // Valid instructions of a family to insert: (engine, record).
 struct Example {

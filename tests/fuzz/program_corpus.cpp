@@ -47,6 +47,7 @@ bool read_model(const Model& model, const std::string& path, Base& base) {
                                             member.bytes().size()};
   });
   base.name = model.file;
+  base.from_corpus = true;
   base.neff.version_major = header->version_major;
   base.neff.version_minor = header->version_minor;
   base.neff.feature_bits = header->feature_bits;

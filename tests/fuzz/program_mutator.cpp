@@ -29,7 +29,10 @@ __attribute__((visibility("default"))) std::size_t LLVMFuzzerCustomMutator(std::
                                                                            std::size_t max_size,
                                                                            unsigned seed) {
   if (seed % 16 != 0) {
-    const Case c = opennrt::fuzz::decode_case(std::span(data, size));
+    Case c = opennrt::fuzz::decode_case(std::span(data, size));
+    // What was found in a model is mostly tried on small programs.
+    if (c.base >= opennrt::fuzz::kFirstCorpusBase && seed / 16 % 16 != 0)
+      c.base = static_cast<std::uint8_t>(seed / 256 % opennrt::fuzz::kFirstCorpusBase);
     if (const std::size_t n = put(opennrt::fuzz::mutate_case(c, seed), data, max_size)) return n;
   }
   // Bytes; compared values that libFuzzer has seen get in this way.

@@ -130,4 +130,14 @@ const std::vector<Base>& bases() {
   return *all;
 }
 
+const Base& base_of(const Case& c) {
+  const std::vector<Base>& all = bases();
+  const auto corpus = std::ranges::find_if(all, is_corpus);
+  const auto generated = static_cast<std::size_t>(corpus - all.begin());
+  if (c.base < kFirstCorpusBase || corpus == all.end()) return all[c.base % generated];
+  return all[generated + (c.base - kFirstCorpusBase) % (all.size() - generated)];
+}
+
+bool is_corpus(const Base& base) { return base.from_corpus; }
+
 }  // namespace opennrt::fuzz
