@@ -115,8 +115,9 @@ std::uint64_t record_weight(const Decoded& decoded, EngineState& state) {
   }
   if (decoded.raw[0] == isa::op::DMAMEMCPY) {
     namespace D2 = isa::layout::DMA_DIRECT2D;
-    const std::uint64_t runs = std::uint64_t{D2::src_num_0(decoded.raw)} * D2::src_num_1(decoded.raw) +
-                               std::uint64_t{D2::dst_num_0(decoded.raw)} * D2::dst_num_1(decoded.raw);
+    const std::uint64_t runs =
+        std::uint64_t{D2::src_num_0(decoded.raw)} * D2::src_num_1(decoded.raw) +
+        std::uint64_t{D2::dst_num_0(decoded.raw)} * D2::dst_num_1(decoded.raw);
     return 1 + runs / kElements +
            std::uint64_t{D2::src_num_0(decoded.raw)} * D2::src_num_1(decoded.raw) *
                D2::src_elem_size(decoded.raw) / kBytes;
