@@ -10,28 +10,15 @@ namespace opennrt::emu {
 namespace {
 
 // Refusals first: a family that executes an opcode overrides them.
-constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {pe_refused_plans,
-                                                             refused_plans,
-                                                             activation_plans,
-                                                             copy_plans,
-                                                             cross_lane_plans,
-                                                             elementwise_plans,
-                                                             gather_plans,
-                                                             index_select_plans,
-                                                             lane_plans,
-                                                             match_plans,
-                                                             pe_load_plans,
-                                                             pe_matmul_plans,
-                                                             pe_mx_plans,
-                                                             quantize_plans,
-                                                             random_plans,
-                                                             reduce_plans,
-                                                             scalar_tensor_tensor_plans,
-                                                             scan_plans,
-                                                             select_plans,
-                                                             statistics_plans,
-                                                             tensor_scalar_plans,
-                                                             transpose_plans};
+constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {
+    pe_refused_plans,    refused_plans,  vector_refused_plans,
+    activation_plans,    copy_plans,     cross_lane_plans,
+    elementwise_plans,   gather_plans,   index_select_plans,
+    lane_plans,          match_plans,    pe_load_plans,
+    pe_matmul_plans,     pe_mx_plans,    quantize_plans,
+    random_plans,        reduce_plans,   scalar_tensor_tensor_plans,
+    scan_plans,          select_plans,   statistics_plans,
+    tensor_scalar_plans, transpose_plans};
 
 std::array<PlanMaker, 256> join_tables() {
   std::array<PlanMaker, 256> makers{};
