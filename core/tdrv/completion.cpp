@@ -90,8 +90,10 @@ bool ExecutionImpl::collect() {
       for (int i = 0;
            i < kRecordsPerStep && cores_[c].engines[e] != EngineState::kComplete && queue.pop(n);
            ++i) {
-        progress = true;
+        const EngineState before = cores_[c].engines[e];
         if (!consume(c, e, n)) return true;
+        // A loop that only sends custom records must reach its limit of time.
+        progress = progress || cores_[c].engines[e] != before;
       }
     }
   }

@@ -269,6 +269,7 @@ bool Sequencer::step() {
       fail(d.raw[0], error);
       return false;
     }
+    d.weight = record_weight(d, state_);
   }
   const isa::Header h = d.header();
   if (h.wait_mode != 0 &&
@@ -297,6 +298,7 @@ bool Sequencer::step() {
       break;
   }
   update(h.update_mode, h.update_index, h.value);
+  weight_ = d.weight;
   return true;
 }
 
@@ -313,7 +315,7 @@ std::uint64_t Sequencer::run(std::uint64_t budget) {
       continue;
     }
     if (!step()) break;
-    ++retired;
+    retired += weight_;
   }
   return retired;
 }
