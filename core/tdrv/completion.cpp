@@ -215,20 +215,23 @@ StepResult ExecutionImpl::step(std::uint64_t timeout_ms) {
     return StepResult::kInFlight;
   }
   sweep_errors();
+  // A software device knows at once that nothing will come. It is asked twice,
+  // as a notification may have been written after the last look at the queues.
+  constexpr std::uint64_t kAskAfterNs = kAskAfterMs * 1'000'000;
+  if (logical_->software.present() && now - idle_since_ns_ >= kAskAfterNs &&
+      now - stuck_asked_ns_ >= kAskAfterNs) {
+    stuck_asked_ns_ = now;
+    const SoftwareDevice::Motion motion = logical_->software.motion();
+    if (motion.progress != progress_seen_) idle_since_ns_ = now;  // slow, not lost
+    progress_seen_ = motion.progress;
+    if (motion.stuck && was_stuck_ && !collect())
+      return lose(engine_stopped_ ? NRT_EXEC_COMPLETED_WITH_ERR : NRT_TIMEOUT,
+                  "deadlock: " + deadlock());
+    was_stuck_ = motion.stuck;
+  }
   const std::uint64_t idle_ms = (now - idle_since_ns_) / 1'000'000;
   if (idle_ms >= timeout_ms) {
     return lose(NRT_TIMEOUT, fmt::format("no progress for {} ms", timeout_ms));
-  }
-  // A software device knows at once that nothing will come. It is asked twice,
-  // as a notification may have been written after the last look at the queues.
-  if (logical_->software.present() && idle_ms >= kAskAfterMs &&
-      now - stuck_asked_ns_ >= kAskAfterMs * 1'000'000) {
-    stuck_asked_ns_ = now;
-    const bool stuck = logical_->software.is_stuck();
-    if (stuck && was_stuck_ && !collect())
-      return lose(engine_stopped_ ? NRT_EXEC_COMPLETED_WITH_ERR : NRT_TIMEOUT,
-                  "deadlock: " + deadlock());
-    was_stuck_ = stuck;
   }
   if (engine_stopped_ && idle_ms >= kAfterFatalMs) {
     return lose(NRT_EXEC_COMPLETED_WITH_ERR, "an engine stopped with an error");

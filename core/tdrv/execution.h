@@ -78,8 +78,9 @@ class ExecutionImpl final : public Execution {
   bool engine_stopped_ = false;  // an error record says an engine will not finish
   bool order_broken_ = false;
   std::uint64_t stuck_asked_ns_ = 0;  // when the software device was last asked
-  bool was_stuck_ = false;            // its answer
-  std::uint64_t idle_since_ns_ = 0;   // 0: there was progress in the last step
+  bool was_stuck_ = false;            // its answers
+  std::uint64_t progress_seen_ = 0;
+  std::uint64_t idle_since_ns_ = 0;  // 0: there was progress in the last step
   std::uint64_t device_start_ = 0, device_end_ = 0;
 };
 

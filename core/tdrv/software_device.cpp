@@ -32,7 +32,14 @@ std::optional<std::string> SoftwareDevice::ask(const std::string& request) const
   return reply;
 }
 
-bool SoftwareDevice::is_stuck() const { return ask("stuck") == "1"; }
+SoftwareDevice::Motion SoftwareDevice::motion() const {
+  Motion motion;
+  const std::optional<std::string> reply = ask("stuck");
+  if (!reply || reply->size() < 3) return motion;
+  motion.stuck = reply->front() == '1';
+  std::from_chars(reply->data() + 2, reply->data() + reply->size(), motion.progress);
+  return motion;
+}
 
 std::string SoftwareDevice::describe(std::uint32_t device, std::uint32_t core) const {
   return ask(fmt::format("describe {} {}", device, core)).value_or("");

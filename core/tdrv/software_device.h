@@ -24,8 +24,11 @@ class SoftwareDevice {
   bool checks_coverage() const { return coverage_; }
   bool checks_anything() const { return checks_; }
 
-  // No engine and no DMA queue of the machine can go on.
-  bool is_stuck() const;
+  struct Motion {
+    bool stuck = false;          // no engine and no DMA queue of the machine can go on
+    std::uint64_t progress = 0;  // grows while programs get on, not in an endless loop
+  };
+  Motion motion() const;
   // Engines of a core that stand inside a program or have failed.
   std::string describe(std::uint32_t device, std::uint32_t core) const;
   // What findings call a range of device memory.

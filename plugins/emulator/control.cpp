@@ -70,7 +70,7 @@ int control(Machine& machine, const char* request, std::string* reply) {
   const std::string_view command = take_word(&text);
   reply->clear();
   if (command == "stuck") {
-    *reply = machine.stuck() ? "1" : "0";
+    *reply = (machine.stuck() ? "1 " : "0 ") + std::to_string(machine.progress());
     return 0;
   }
   if (command == "verify") {

@@ -4,7 +4,8 @@
 // runtime asks beyond the driver's interface.
 //
 //   describe <device> <core>           engines that stand inside a program or have failed
-//   stuck                              "1": no engine and no DMA queue can go on, else "0"
+//   stuck                              "1 <n>": no engine and no DMA queue can go on, else
+//                                      "0 <n>"; n grows while programs get on
 //   verify                             the checks that are on, as emulator.verify takes them
 //   name <device> <pa> <bytes> <text>  what findings call a range
 //   forget <device> <pa> <bytes>       names that start in the range

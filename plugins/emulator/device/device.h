@@ -87,6 +87,8 @@ class Device {
   virtual bool runnable() = 0;
   // True when none could, and no thread is running one.
   virtual bool idle() = 0;
+  // Grows while programs get on; stands still in an endless loop.
+  virtual std::uint64_t progress() = 0;
 
   // One line about every engine that stands inside a program or has failed:
   // engine, slot address, wait mode, index, value, threshold. For reports of

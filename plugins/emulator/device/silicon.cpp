@@ -316,6 +316,12 @@ bool Silicon::idle() {
   return std::all_of(cores_.begin(), cores_.end(), [](const auto& core) { return core->idle(); });
 }
 
+std::uint64_t Silicon::progress() {
+  std::uint64_t sum = 0;
+  for (const auto& core : cores_) sum += core->slots_reached();
+  return sum;
+}
+
 std::string Silicon::describe(std::uint32_t core) {
   if (!has_core(core))
     return "core " + std::to_string(core) + ": the device has " + std::to_string(cores_.size()) +

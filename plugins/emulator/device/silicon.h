@@ -49,6 +49,7 @@ class Silicon final : public Device, public Bus {
   bool run(std::uint64_t max_records) override;
   bool runnable() override;
   bool idle() override;
+  std::uint64_t progress() override;
   std::string describe(std::uint32_t core) override;
   bool notification_overflow(std::uint32_t core) override;
   void memory_allocated(std::uint64_t pa, std::uint64_t bytes) override;

@@ -370,6 +370,12 @@ bool Machine::stuck() {
                      [](const auto& node) { return node->device->idle(); });
 }
 
+std::uint64_t Machine::progress() {
+  std::uint64_t sum = 0;
+  for (const auto& node : nodes_) sum += node->device->progress();
+  return sum;
+}
+
 void Machine::build_blocked() {
   const nrtp_arch_dma& dma = *config_.arch->dma;
   for (std::uint32_t e = 0; e < geometry().dma_total; ++e)

@@ -81,6 +81,8 @@ class Machine {
   bool run(std::uint64_t max_records);
   // No device could go on, and none is being run.
   bool stuck();
+  // Sum of the devices' progress.
+  std::uint64_t progress();
 
   const MachineConfig& config() const { return config_; }
   const ArchFacts& facts() const { return facts_; }

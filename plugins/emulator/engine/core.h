@@ -35,6 +35,12 @@ class Core {
     return ready_.load(std::memory_order_acquire) && !token_.load(std::memory_order_acquire);
   }
 
+  // Sum over the engines of the slots they have reached: moves while programs do.
+  std::uint64_t slots_reached() const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t e = 0; e < n_engines_; ++e) sum += engines_[e].slots_reached();
+    return sum;
+  }
   // Nothing to do and nobody at it.
   bool idle() const {
     return !token_.load(std::memory_order_seq_cst) && !ready_.load(std::memory_order_seq_cst);

@@ -235,6 +235,7 @@ bool Sequencer::perform_pending_transfer() {
 }
 
 void Sequencer::notify(std::uint32_t kind, std::uint32_t sub_id, std::uint32_t hint) {
+  if (kind == isa::kNotifyStart) furthest_ = pc_;
   const std::uint64_t line = pc_ / isa::kRecordBytes;
   // Tag 4 * (engine + 1) + 2; hint in the high nibble of byte 2.
   const std::uint32_t tag = 4 * (engine() + 1) + 2;
@@ -277,6 +278,11 @@ bool Sequencer::step() {
        (h.opcode != isa::kOpEventSemaphore && !consume(h.wait_mode, h.wait_index))))
     return false;
   state_.pc = pc_;
+  if (pc_ > furthest_) {
+    furthest_ = pc_;
+    slots_reached_.store(slots_reached_.load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed);
+  }
   if (Verifier* v = bus_->verifier()) {
     v->begin(origin());
     note_wait(h.wait_mode, h.wait_index, h.value);
@@ -311,6 +317,7 @@ std::uint64_t Sequencer::run(std::uint64_t budget) {
             start_lo_.load(std::memory_order_acquire);
       running_ = true;
       failed_ = false;
+      furthest_ = 0;
       ++retired;
       continue;
     }

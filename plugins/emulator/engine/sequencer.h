@@ -43,6 +43,10 @@ class Sequencer {
   // "PE at 0x1040 waits for semaphore 2 == 8 (value 5)"; empty when stopped.
   std::string describe() const;
 
+  // New slots reached since the engine was started or sent its last START
+  // record. Unlike the records retired it stands still in an endless loop.
+  std::uint64_t slots_reached() const { return slots_reached_.load(std::memory_order_relaxed); }
+
   std::uint64_t program_counter() const { return pc_; }
   bool running() const { return running_; }
   bool failed() const { return failed_; }
@@ -99,6 +103,8 @@ class Sequencer {
   isa::Generation generation_ = isa::Generation::kSunda;
   bool running_ = false, failed_ = false;
   std::uint64_t pc_ = 0;
+  std::uint64_t furthest_ = 0;  // highest slot since then
+  std::atomic<std::uint64_t> slots_reached_{0};
   std::uint32_t arg_table_[2] = {};
   std::atomic<std::uint32_t> start_ctrl_{0}, start_lo_{0}, start_hi_{0};
   DecodeCache cache_;
