@@ -39,6 +39,9 @@ void ModelImpl::release() {
   for (auto it = cores_.rbegin(); it != cores_.rend(); ++it) {
     for (const DmemPtr& memory : (*it)->memory)
       logical_->software.forget((*it)->core->device().index(), memory->address(), memory->size());
+    for (const DmemPtr& memory : (*it)->images.memory)
+      if (memory)
+        logical_->software.forget((*it)->core->device().index(), memory->address(), memory->size());
     if ((*it)->allocator) (*it)->allocator->release_all();
     // The regions belong to the core: others may still be placed on them.
     (*it)->scratchpad.reset();
@@ -93,6 +96,7 @@ Status ModelImpl::stage(std::uint32_t form) {
     return std::move(status).with_context(fmt::format("model '{}'", program_->name));
   }
   if (logical_->software.checks_anything()) name_ranges();
+  if (logical_->software.inspects()) announce_for_inspection();
   return Status::ok();
 }
 
@@ -111,6 +115,23 @@ void ModelImpl::name_ranges() const {
             device, core.images.address[e], core.images.memory[e]->size(),
             fmt::format("{} image of {}", neff::engine_name(static_cast<neff::Engine>(e)),
                         program_->name));
+  }
+}
+
+void ModelImpl::announce_for_inspection() const {
+  for (std::size_t rank = 0; rank < cores_.size(); ++rank) {
+    const CoreModel& core = *cores_[rank];
+    const std::uint32_t device = core.core->device().index(), index = core.core->core();
+    for (const neff::Variable& v : program_->subgraphs[rank].variables) {
+      const std::uint64_t address = core.variable_address[v.var_id];
+      if (v.type == neff::VariableType::kStateBuffer || address == kUnplaced) continue;
+      logical_->software.variable(device, index, address, v.size, v.name);
+    }
+    for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
+      const ImageLayout& layout = core.images.layout[e];
+      logical_->software.image(device, index, e, rank, core.images.address[e], layout.bytes,
+                               runs_text(layout));
+    }
   }
 }
 

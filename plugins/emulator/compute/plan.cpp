@@ -9,32 +9,22 @@ namespace opennrt::emu {
 
 namespace {
 
-// Refusals first: a family that executes an opcode overrides them.
-constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {pe_refused_plans,
-                                                             refused_plans,
-                                                             activation_plans,
-                                                             copy_plans,
-                                                             cross_lane_plans,
-                                                             elementwise_plans,
-                                                             gather_plans,
-                                                             index_select_plans,
-                                                             lane_plans,
-                                                             match_plans,
-                                                             pe_load_plans,
-                                                             pe_matmul_plans,
-                                                             pe_mx_plans,
-                                                             quantize_plans,
-                                                             random_plans,
-                                                             reduce_plans,
-                                                             scalar_tensor_tensor_plans,
-                                                             scan_plans,
-                                                             select_plans,
-                                                             statistics_plans,
-                                                             tensor_scalar_plans,
-                                                             transpose_plans};
+// Of opcodes that are decoded only; a family that executes one overrides them.
+constexpr std::span<const PlanEntry> (*kRefusalTables[])() = {pe_refused_plans, refused_plans};
+
+constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {
+    activation_plans,    copy_plans,     cross_lane_plans,
+    elementwise_plans,   gather_plans,   index_select_plans,
+    lane_plans,          match_plans,    pe_load_plans,
+    pe_matmul_plans,     pe_mx_plans,    quantize_plans,
+    random_plans,        reduce_plans,   scalar_tensor_tensor_plans,
+    scan_plans,          select_plans,   statistics_plans,
+    tensor_scalar_plans, transpose_plans};
 
 std::array<PlanMaker, 256> join_tables() {
   std::array<PlanMaker, 256> makers{};
+  for (const auto table : kRefusalTables)
+    for (const PlanEntry& e : table()) makers[e.opcode] = e.make;
   for (const auto table : kFamilyTables)
     for (const PlanEntry& e : table()) makers[e.opcode] = e.make;
   return makers;
@@ -45,6 +35,15 @@ std::array<PlanMaker, 256> join_tables() {
 PlanMaker find_plan_maker(std::uint8_t opcode) {
   static const std::array<PlanMaker, 256> makers = join_tables();
   return makers[opcode];
+}
+
+PlanSupport plan_support(std::uint8_t opcode) {
+  PlanSupport support;
+  for (const auto table : kFamilyTables)
+    for (const PlanEntry& e : table()) support.executing += e.opcode == opcode ? 1 : 0;
+  for (const auto table : kRefusalTables)
+    for (const PlanEntry& e : table()) support.refused |= e.opcode == opcode;
+  return support;
 }
 
 std::unique_ptr<ComputePlan> plan_compute(const PlanContext& context, const std::uint8_t* record,

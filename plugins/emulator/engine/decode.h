@@ -69,6 +69,9 @@ bool check_update(std::uint32_t mode, std::uint32_t value, std::string* error);
 // cannot be executed on this device.
 bool decode_record(const PlanContext& context, Decoded* out, std::string* error);
 
+// True when a sequencer executes the opcode itself: no compute family is asked.
+bool is_sequencer_opcode(std::uint8_t opcode);
+
 // Records by device address, in pages of 64 slots.
 class DecodeCache {
  public:

@@ -76,6 +76,8 @@ class Verifier {
   void name_range(std::uint64_t pa, std::uint64_t bytes, const std::string& name);
   void forget_names(std::uint64_t pa, std::uint64_t bytes);
 
+  // One that somebody else has reported.
+  void count_finding() { findings_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t findings() const { return findings_.load(std::memory_order_relaxed); }
 
  private:
