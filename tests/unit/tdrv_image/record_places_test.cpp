@@ -71,16 +71,18 @@ TEST(RecordPlaces, OnePseudoInstructionMayBecomeSeveralSlots) {
   TestProgram p;
   p.add_set("q", neff::QueueType::kData, Engine::kSp);
   p.add(Engine::kSp, nop(101));
-  // A rearm becomes a queue reset of several records.
+  // Wait, queue reset and update of a rearm become a record each.
   auto rearm = isa::zero_record<image::QueueNameRecord>(image::kOpPseudoDmaRearm);
   rearm.queue[0] = 'q';
+  rearm.h.wait_mode = isa::kWaitSemGe;
+  rearm.h.update_mode = isa::kUpdateSemInc;
   p.add(Engine::kSp, rearm);
   p.add(Engine::kSp, nop(102));
   Image image;
   const ImageLayout l = layout(p, &image);
   const auto places = record_places(l);
   ASSERT_EQ(places.size(), 4u);
-  EXPECT_GT(places[2].slots, 1u);
+  EXPECT_EQ(places[2].slots, 3u);
   EXPECT_EQ(mark_at(image, places[3].slot), 102);
   for (std::uint32_t i = 0; i < places[2].slots; ++i)
     EXPECT_EQ(record_at(l, places[2].slot + i), 2u) << i;
