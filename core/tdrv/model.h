@@ -24,7 +24,6 @@ struct CoreModel {
   std::vector<DmemPtr> memory;  // variables, static rings, tables
   // Regions that `virtual` variables are slices of; NULL = none.
   DmemPtr scratchpad, shared_scratchpad;
-  std::uint64_t local_scratchpad_offset = 0;  // of the `local` slices in scratchpad
   DmemPtr argument_table;                     // cell with the address of the bound argument table
   std::vector<std::uint64_t> variable_address;
   std::vector<QueuePlacement> queues;

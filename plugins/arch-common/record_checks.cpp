@@ -55,6 +55,14 @@ void find_dtype(const isa::RecordLayout& layout, std::string_view pattern, Patte
   if (pattern.starts_with("dst")) search(kDestination);
 }
 
+// PE reads as many partitions as it has rows and writes as many as columns.
+std::uint8_t lanes_of(const isa::RecordLayout& layout, std::string_view pattern) {
+  const isa::Field* field = layout.find("num_active_channels");
+  if (field == nullptr && pattern == "src") field = layout.find("num_active_rows");
+  if (field == nullptr && pattern == "dst") field = layout.find("num_active_cols");
+  return field != nullptr ? field->offset : std::uint8_t{0};
+}
+
 void add_pattern(const isa::RecordLayout& layout, const isa::Field& addr, LayoutCheck* out) {
   const std::string_view name(addr.name);
   const std::string_view pattern = name.substr(0, name.size() - std::string_view(".addr").size());
@@ -63,7 +71,7 @@ void add_pattern(const isa::RecordLayout& layout, const isa::Field& addr, Layout
     if (!text.starts_with(pattern) || text.substr(pattern.size()) != ".step") continue;
     if (out->n_patterns == out->patterns.size()) return;
     PatternCheck& check = out->patterns[out->n_patterns++];
-    check = {addr.offset, step.count, 0, 0};
+    check = {addr.offset, step.count, lanes_of(layout, pattern), 0, 0};
     find_dtype(layout, pattern, &check);
   }
 }
@@ -90,8 +98,8 @@ LayoutCheck prepare(const isa::RecordLayout& layout) {
       }
     } else if (name.ends_with(".addr")) {
       add_pattern(layout, field, &out);
-    } else if (name == "num_active_channels" || name == "num_active_rows") {
-      out.channels = field.offset;
+    } else if (name.starts_with("num_active_") && out.n_lanes < out.lanes.size()) {
+      out.lanes[out.n_lanes++] = field.offset;
     }
   }
   for (std::size_t i = 0; confirmed && i < covered.size(); ++i) {

@@ -29,6 +29,7 @@ struct CodeCheck {
 
 struct PatternCheck {
   std::uint8_t offset, dims;
+  std::uint8_t lanes_offset;  // 0 = number of partitions not known
   std::uint8_t dtype_offset;  // 0 = element size not known
   std::uint8_t dtype_shift;
 };
@@ -36,8 +37,8 @@ struct PatternCheck {
 struct LayoutCheck {
   static constexpr std::size_t kMaxCodes = 14, kMaxRegisters = 20, kMaxPatterns = 3;
   bool prepared = false;
-  std::uint8_t n_codes = 0, n_registers = 0, n_patterns = 0;
-  std::uint8_t channels = 0;            // offset of the channel count; 0 = none
+  std::uint8_t n_codes = 0, n_registers = 0, n_patterns = 0, n_lanes = 0;
+  std::array<std::uint8_t, 2> lanes{};  // offsets of the partition counts
   std::array<std::uint64_t, 8> zero{};  // bytes no field covers; not for 'documented' layouts
   std::array<CodeCheck, kMaxCodes> codes{};
   std::array<std::uint8_t, kMaxRegisters> registers{};

@@ -47,8 +47,11 @@ class RecordCheck {
     const RecordChecks& checks = record_checks(generation_of(f_));
     if (!header(checks)) return false;
     const LayoutCheck& layout = checks.of(*layout_);
-    return !layout.prepared || (codes(checks, layout) && registers(layout) && reserved(layout) &&
-                                channels(layout) && patterns(layout) && special());
+    // A family without a layout of its own shows that of another one.
+    const bool own = (layout_->generations & isa::generation_bit(generation_of(f_))) != 0;
+    return !own || !layout.prepared ||
+           (codes(checks, layout) && registers(layout) && reserved(layout) && lanes(layout) &&
+            patterns(layout) && special());
   }
 
   bool refuse(const char* format, ...) __attribute__((format(printf, 2, 3))) {
@@ -131,22 +134,23 @@ class RecordCheck {
     return true;
   }
 
-  bool channels(const LayoutCheck& layout) {
-    if (layout.channels == 0) return true;
-    const std::uint8_t n = r_[layout.channels];
-    return (n >= 1 && n <= kLanes) ||
-           refuse("%s is %u, allowed are 1 to %u", field_at(layout.channels), n, kLanes);
-  }
-
-  bool patterns(const LayoutCheck& layout) {
-    for (std::size_t i = 0; i < layout.n_patterns; ++i) {
-      const PatternCheck& p = layout.patterns[i];
-      if (!pattern(p, layout.channels != 0 ? r_[layout.channels] : 1)) return false;
+  bool lanes(const LayoutCheck& layout) {
+    for (std::size_t i = 0; i < layout.n_lanes; ++i) {
+      const std::uint8_t n = r_[layout.lanes[i]];
+      if (n >= 1 && n <= kLanes) continue;
+      return refuse("%s is %u, allowed are 1 to %u", field_at(layout.lanes[i]), n, kLanes);
     }
     return true;
   }
 
-  bool pattern(const PatternCheck& p, std::uint32_t lanes) {
+  bool patterns(const LayoutCheck& layout) {
+    for (std::size_t i = 0; i < layout.n_patterns; ++i) {
+      if (!pattern(layout.patterns[i])) return false;
+    }
+    return true;
+  }
+
+  bool pattern(const PatternCheck& p) {
     const auto address = load<std::uint32_t>(p.offset);
     const char* name = field_at(p.offset);
     if ((address & ~kAddressBits) != 0) {
@@ -166,12 +170,13 @@ class RecordCheck {
       const std::size_t type = r_[p.dtype_offset] >> p.dtype_shift & 0x1F;
       bytes = type < kTypeBytes.size() ? kTypeBytes[type] : 1;
     }
-    return window(name, address, lowest * bytes, (highest + 1) * bytes, lanes);
+    const std::uint32_t partitions = p.lanes_offset != 0 ? r_[p.lanes_offset] : 1;
+    return window(name, address, lowest * bytes, (highest + 1) * bytes, partitions);
   }
 
-  // [lowest, end) in bytes from the address, in each of `lanes` partitions.
+  // [lowest, end) in bytes from the address, in each of `n` partitions.
   bool window(const char* name, std::uint32_t address, std::int64_t lowest, std::int64_t end,
-              std::uint32_t lanes) {
+              std::uint32_t n) {
     const nrtp_arch_geometry& g = *f_.geometry;
     const bool psum = address >= g.psum_local_base;
     const std::uint64_t base = psum ? g.psum_local_base : 0;
@@ -186,8 +191,8 @@ class RecordCheck {
                     static_cast<long long>(offset + lowest), static_cast<long long>(offset + end),
                     static_cast<unsigned long long>(usable));
     }
-    if (first % kPartitionAlign != 0 || first + lanes > partitions) {
-      return refuse("%s 0x%x: %u lanes from partition %llu", name, address, lanes,
+    if (first % kPartitionAlign != 0 || first + n > partitions) {
+      return refuse("%s 0x%x: %u lanes from partition %llu", name, address, n,
                     static_cast<unsigned long long>(first));
     }
     return true;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <optional>
 
 #include "tdrv/image/compute_packets.h"
 #include "tdrv/image/descriptor_bits.h"
@@ -133,8 +135,9 @@ class Elementwise {
   ComputePacket packet_;
 };
 
-// A transpose, cut into boxes of the output until each fits a packet. A box is
-// contiguous in the output's flat order; a single element is copied.
+// A transpose, cut into boxes until each fits a packet; a single element is
+// copied. Cuts go where they save descriptors: through the output's outermost
+// dimension when the destination has too many, through the source's when it has.
 class Transpose {
  public:
   Transpose(const ComputeJob& job, const nrtp_arch_dma& dma, std::size_t limit)
@@ -209,16 +212,16 @@ class Transpose {
   }
 
   Status append_box(const Box& box, VirtualRing& part) {
-    const std::size_t outer = outermost(box);
-    if (box.count[outer] == 1) return append_element(box, part);
-    if (gather(box)) {
+    if (box.count == std::array<std::uint64_t, kDims>{1, 1, 1, 1}) return append_element(box, part);
+    const std::optional<std::size_t> cut = gather(box);
+    if (!cut) {
       ONRT_TRY(append_compute_packet(packet_, dma_, part));
       return is_full(part, limit_) ? too_many(limit_) : Status::ok();
     }
     Box low = box, high = box;
-    low.count[outer] = box.count[outer] / 2;
-    high.first[outer] += low.count[outer];
-    high.count[outer] -= low.count[outer];
+    low.count[*cut] = box.count[*cut] / 2;
+    high.first[*cut] += low.count[*cut];
+    high.count[*cut] -= low.count[*cut];
     ONRT_TRY(append_box(low, part));
     return append_box(high, part);
   }
@@ -231,42 +234,50 @@ class Transpose {
     return index;
   }
 
-  // The box as the packet at hand; false: it exceeds a packet.
-  bool gather(const Box& box) {
-    const std::uint64_t element = packet_.element_bytes;
-    std::array<std::uint64_t, kDims> first{}, count{};  // by source dimension
+  // The box as the packet at hand; else the output dimension to cut: the
+  // outermost one of the side that has too many descriptors.
+  std::optional<std::size_t> gather(const Box& box) {
+    using Dims = std::array<std::uint64_t, kDims>;
+    Dims first{}, count{}, output{};  // the first two by source dimension
     packet_.elements = 1;
     for (std::size_t d = 0; d < kDims; ++d) {
-      if (box.count[d] > kMaxTransposeSize) return false;
-      first[packet_.permutation[d]] = box.first[d];
-      count[packet_.permutation[d]] = box.count[d];
-      packet_.shape[packet_.permutation[d]] = static_cast<std::uint32_t>(box.count[d]);
+      const std::size_t s = packet_.permutation[d];
+      output[d] = source_[s];
+      first[s] = box.first[d];
+      count[s] = box.count[d];
+      if (box.count[d] > kMaxTransposeSize) return d;
+      packet_.shape[s] = static_cast<std::uint32_t>(box.count[d]);
       packet_.elements *= box.count[d];
     }
-    packet_.to.clear();
-    const std::uint64_t begin = output_index(box) * element;
-    if (!job_.to.append_pieces(begin, begin + packet_.elements * element, dma_.max_rx_per_packet,
-                               packet_.to)) {
-      return false;
+    if (!gather_side(job_.to, output, box.first, box.count, dma_.max_rx_per_packet, packet_.to)) {
+      return outermost(box);
     }
-    return gather_source(first, count) && fits_packet(packet_, dma_);
+    // The META descriptor takes one place.
+    if (!gather_side(job_.from[0], source_, first, count, dma_.max_tx_per_packet - 1,
+                     packet_.sources[0].pieces)) {
+      std::size_t s = kDims - 1;
+      while (s != 0 && count[s] == 1) --s;
+      const auto* at = std::find(packet_.permutation.begin(), packet_.permutation.end(), s);
+      return static_cast<std::size_t>(at - packet_.permutation.begin());
+    }
+    return std::nullopt;
   }
 
-  // Runs of the source's flat order; whole inner dimensions join into one run.
-  bool gather_source(const std::array<std::uint64_t, kDims>& first,
-                     const std::array<std::uint64_t, kDims>& count) {
-    auto& pieces = packet_.sources[0].pieces;
+  // Runs of one side's flat order; whole inner dimensions join into one run.
+  bool gather_side(const PatternWalk& walk, const std::array<std::uint64_t, kDims>& size,
+                   const std::array<std::uint64_t, kDims>& first,
+                   const std::array<std::uint64_t, kDims>& count, std::size_t limit,
+                   std::vector<Piece>& pieces) const {
     pieces.clear();
     std::size_t inner = 0;
     std::uint64_t run = count[0];
-    while (inner + 1 < kDims && count[inner] == source_[inner]) run *= count[++inner];
+    while (inner + 1 < kDims && count[inner] == size[inner]) run *= count[++inner];
     std::array<std::uint64_t, kDims> at = first;
     while (true) {
       std::uint64_t index = 0;
-      for (std::size_t d = kDims; d-- != 0;) index = index * source_[d] + at[d];
+      for (std::size_t d = kDims; d-- != 0;) index = index * size[d] + at[d];
       const std::uint64_t begin = index * packet_.element_bytes;
-      if (!job_.from[0].append_pieces(begin, begin + run * packet_.element_bytes,
-                                      dma_.max_tx_per_packet, pieces)) {
+      if (!walk.append_pieces(begin, begin + run * packet_.element_bytes, limit, pieces)) {
         return false;
       }
       std::size_t d = inner + 1;

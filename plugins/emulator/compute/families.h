@@ -29,6 +29,7 @@ std::span<const PlanEntry> scan_plans();                  // scans and cumulativ
 std::span<const PlanEntry> select_plans();                // predicated copies, SELECT_REDUCE
 std::span<const PlanEntry> index_select_plans();          // IOTA, AFFINE_SELECT, RANGE_SELECT
 std::span<const PlanEntry> transpose_plans();             // STREAM_TRANSPOSE, STREAM_SHUFFLE
+std::span<const PlanEntry> vector_refused_plans();        // decoded only
 std::span<const PlanEntry> cross_lane_plans();            // CROSS_LANE_REDUCE
 std::span<const PlanEntry> pe_mx_plans();                 // LDWEIGHTS_MX, MATMUL_MX
 std::span<const PlanEntry> pe_refused_plans();            // the other records of the PE engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compute/pe_rows.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -89,9 +90,11 @@ const std::uint8_t* gather_row(const Operand& o, const std::uint8_t* partition,
 }
 
 void prefetch_row(const Operand& o, std::uint32_t row) {
-  constexpr std::int64_t kLine = 64;
+  constexpr std::int64_t kLine = 64, kMaxLines = 64;
+  const std::int64_t step = kLine / o.element_bytes;
   const std::uint8_t* partition = o.partition(row);
-  for (std::int64_t i = o.pattern.lowest; i <= o.pattern.highest; i += kLine / o.element_bytes)
+  const std::int64_t last = std::min(o.pattern.highest, o.pattern.lowest + kMaxLines * step);
+  for (std::int64_t i = o.pattern.lowest; i <= last; i += step)
     __builtin_prefetch(partition + i * o.element_bytes, 0, 2);
 }
 

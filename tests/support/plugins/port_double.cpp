@@ -35,7 +35,8 @@ const nrtp_sys_port kTable = {{sizeof kTable, NRTP_MAGIC, NRTP_KIND_PORT, NRTP_P
                               exists,
                               read_text,
                               now_us,
-                              sleep_us};
+                              sleep_us,
+                              nullptr};
 
 }  // namespace
 

@@ -83,6 +83,9 @@ int64_t port_read_text(void* ctx, const char* path, char* buf, size_t n) {
 }
 uint64_t port_now_us(void* ctx) { return self(ctx).target->now_us(self(ctx).target_ctx); }
 void port_sleep_us(void* ctx, uint32_t us) { self(ctx).target->sleep_us(self(ctx).target_ctx, us); }
+int64_t port_control(void* ctx, const char* request, char* reply, size_t n) {
+  return self(ctx).target->control(self(ctx).target_ctx, request, reply, n);
+}
 
 constexpr nrtp_sys_port kPort = {
     {sizeof(nrtp_sys_port), NRTP_MAGIC, NRTP_KIND_PORT, NRTP_PORT_ABI_MAJOR, NRTP_PORT_ABI_MINOR, 0,
@@ -99,6 +102,7 @@ constexpr nrtp_sys_port kPort = {
     port_read_text,
     port_now_us,
     port_sleep_us,
+    port_control,
 };
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "arch-common/record_checks.h"
 #include "arch_modules.h"
 #include "opennrt/isa/records.h"
+#include "opennrt/isa/table.h"
 
 namespace opennrt::arch_test {
 namespace {
@@ -214,6 +216,42 @@ TEST_P(Validator, MatmulReadsSbufAndWritesPsum) {
   pattern(48, 0x2000000);
   pattern(16, 0x2000000);
   run(NRTP_INVALID);
+}
+
+// Column tiling: the result has as many partitions as the load has columns.
+TEST_P(Validator, MatmulWritesOnePartitionPerColumn) {
+  std::uint8_t r[64] = {isa::kOpMatmul, 0x10};
+  const isa::Tensor3d src = {0, {1, 0, 0}, {64, 1, 1}};
+  const isa::Tensor3d dst = {0x2000000 + 96 * 0x8000, {1, 0, 0}, {64, 1, 1}};
+  std::memcpy(r + 16, &src, sizeof src);
+  std::memcpy(r + 48, &dst, sizeof dst);
+  r[32] = isa::kDtBfloat16;
+  r[38] = 128;
+  r[39] = 32;
+  r[43] = 3;
+  EXPECT_EQ(arch().ib->validate_inst(NRTP_ENGINE_PE, r, &diag_), NRTP_OK) << diag_.msg;
+  r[39] = 33;
+  EXPECT_EQ(arch().ib->validate_inst(NRTP_ENGINE_PE, r, &diag_), NRTP_INVALID);
+  r[39] = 129;
+  EXPECT_EQ(arch().ib->validate_inst(NRTP_ENGINE_PE, r, &diag_), NRTP_INVALID);
+}
+
+// What does not fit the prepared tables would go unchecked.
+TEST(RecordChecks, TablesHaveRoomForTheInstructionTable) {
+  using arch_common::LayoutCheck;
+  EXPECT_LE(isa::record_layouts().size(), arch_common::RecordChecks::kMaxLayouts);
+  EXPECT_LE(isa::enumerations().size(), arch_common::RecordChecks::kMaxSets);
+  for (const isa::RecordLayout& layout : isa::record_layouts()) {
+    std::size_t codes = 0, registers = 0, patterns = 0;
+    for (const isa::Field& field : layout.fields()) {
+      codes += field.kind == isa::FieldKind::kEnum || field.kind == isa::FieldKind::kTypePair;
+      registers += field.kind == isa::FieldKind::kRegister ? field.count : 0;
+      patterns += std::string(field.name).find(".step") != std::string::npos;
+    }
+    EXPECT_LE(codes, LayoutCheck::kMaxCodes) << layout.name;
+    EXPECT_LE(registers, LayoutCheck::kMaxRegisters) << layout.name;
+    EXPECT_LE(patterns, LayoutCheck::kMaxPatterns) << layout.name;
+  }
 }
 
 TEST_P(Validator, BranchesStayInTheImage) {

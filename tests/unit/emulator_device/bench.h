@@ -50,8 +50,9 @@ class Bench : public ::testing::Test {
       std::lock_guard lock(bench->log_mutex_);
       bench->log_.emplace_back(text);
     };
-    device_ = Device::create({.host = &host_, .arch = arch_, .product = product_, .index = 0},
-                             memory_, &error);
+    device_ = Device::create(
+        {.host = &host_, .arch = arch_, .product = product_, .index = 0, .verify = {}}, memory_,
+        &error);
     EXPECT_TRUE(device_) << error;
   }
 

@@ -5,7 +5,6 @@
 #include <random>
 
 #include "bench.h"
-#include "compute/half.h"
 #include "compute/numeric.h"
 
 namespace opennrt::emu::test {
@@ -100,22 +99,6 @@ TEST(Rounding, WideningIsExact) {
       ASSERT_EQ(bf16_to_f32(bits), bf16) << h;
     ASSERT_EQ(std::signbit(f16_to_f32(bits)), h >> 15 != 0) << h;
   }
-}
-
-TEST(Rounding, CpuConversionGivesTheSameBits) {
-  std::vector<std::uint16_t> halves(0x10000), narrow, narrow_portable;
-  for (std::uint32_t h = 0; h < halves.size(); ++h) halves[h] = static_cast<std::uint16_t>(h);
-  std::vector<float> wide(halves.size()), wide_portable(halves.size());
-  half_to_float()(halves.data(), wide.data(), halves.size());
-  half_to_float_portable(halves.data(), wide_portable.data(), halves.size());
-  EXPECT_EQ(std::memcmp(wide.data(), wide_portable.data(), 4 * wide.size()), 0);
-  const std::vector<float> in = interesting_floats();
-  narrow.resize(in.size());
-  narrow_portable.resize(in.size());
-  float_to_half()(in.data(), narrow.data(), in.size());
-  float_to_half_portable(in.data(), narrow_portable.data(), in.size());
-  for (std::size_t i = 0; i < in.size(); ++i)
-    ASSERT_EQ(narrow[i], narrow_portable[i]) << std::bit_cast<std::uint32_t>(in[i]);
 }
 
 TEST(Rounding, IntegersRoundToEvenAndSaturate) {

@@ -59,8 +59,9 @@ TEST_F(Notifications, TimeGrowsInThousandthsOfNanoseconds) {
   now = 5000;
   host_.now_ns = [](void*) { return now; };
   std::string error;
-  device_ = Device::create({.host = &host_, .arch = arch_, .product = product_, .index = 0},
-                           memory_, &error);
+  device_ =
+      Device::create({.host = &host_, .arch = arch_, .product = product_, .index = 0, .verify = {}},
+                     memory_, &error);
   nq_init(kQueue, 0, kBytes);
   now = 5007;
   send(isa::kNotifyStart);

@@ -165,14 +165,16 @@ TEST_F(Registers, CreateRefusesWrongArguments) {
   nrtp_product big = *product_;
   big.cores = 3;
   EXPECT_EQ(
-      Device::create({.host = &host_, .arch = arch_, .product = &big, .index = 4}, memory_, &error),
+      Device::create({.host = &host_, .arch = arch_, .product = &big, .index = 4, .verify = {}},
+                     memory_, &error),
       nullptr);
   EXPECT_NE(error.find("device 4"), std::string::npos);
   EXPECT_NE(error.find("3 cores"), std::string::npos);
   nrtp_arch_plugin hollow = *arch_;
   hollow.dma = nullptr;
-  EXPECT_EQ(Device::create({.host = &host_, .arch = &hollow, .product = product_, .index = 0},
-                           memory_, &error),
+  EXPECT_EQ(Device::create(
+                {.host = &host_, .arch = &hollow, .product = product_, .index = 0, .verify = {}},
+                memory_, &error),
             nullptr);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array.h"
+#include "compute/pe_product.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -302,6 +303,42 @@ TEST_F(MatmulShapes, FloatingPointSettingsOfTheCallerDoNotMatterAndStay) {
   for (std::uint32_t c = 0; c < 128; ++c) ASSERT_EQ(psum_f32(c, 0), want[c]) << c;
 }
 #endif
+
+// What several threads may do with one product.
+TEST_F(MatmulShapes, ProductsDividedByColumnsHaveTheSameBits) {
+  randomise(0x100, 128, 128, isa::kDtFloat16);
+  randomise(0x4000, 128, 444, isa::kDtFloat16);
+  const Shape s;
+  ASSERT_EQ(run({load_weights(backwards(0x100, s.dtype, 128), s)}), "");
+  const PeTile tile{.rows = 128, .columns = 128, .row_cells = 4, .column_cells = 4};
+  const std::uint16_t count[] = {444};
+  for (const bool strided : {false, true}) {
+    const std::int16_t dense_step[] = {1}, step[] = {2};
+    const Operand moving{.base = sbuf(0x4000),
+                         .partition_stride = kSbufStride,
+                         .dtype = isa::kDtFloat16,
+                         .element_bytes = 2,
+                         .pattern = Pattern::make(dense_step, count, 1)};
+    const Operand out{.base = psum(0),
+                      .partition_stride = kPsumStride,
+                      .dtype = isa::kDtFloat32,
+                      .element_bytes = 4,
+                      .pattern = Pattern::make(strided ? step : dense_step, count, 1)};
+    const Product product(tile, moving, Fp32Part::kAll, out);
+    PeArray& array = state_.family<PeArray>(Family::kPe);
+    const auto other = std::make_unique<PeScratch>();
+    product.multiply(array, array.scratch, 0, 444, true);
+    product.multiply(array, array.scratch, 0, 444, false);
+    std::vector<std::uint8_t> whole(psum(0), psum(0) + 128 * kPsumStride);
+    for (const std::uint32_t cut : {1u, 17u, 222u, 240u, 443u}) {
+      for (const bool overwrite : {true, false}) {
+        product.multiply(array, *other, cut, 444 - cut, overwrite);
+        product.multiply(array, array.scratch, 0, cut, overwrite);
+      }
+      ASSERT_EQ(std::memcmp(whole.data(), psum(0), whole.size()), 0) << cut;
+    }
+  }
+}
 
 TEST_F(MatmulShapes, OperandsAreNamed) {
   struct Seen final : OperandVisitor {

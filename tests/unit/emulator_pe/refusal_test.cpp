@@ -242,5 +242,28 @@ TEST_F(Refusal, Fp32DoesNotMix) {
   EXPECT_NE(run({load(), r}).find("do not mix"), std::string::npos);
 }
 
+// Fields beyond their limits in any combination: refused or executed inside the
+// memories, which a sanitizer build checks.
+TEST_F(Refusal, DamagedRecordsStayInside) {
+  const std::uint8_t values[] = {0, 1, 2, 3, 4, 7, 8, 12, 15, 31, 32, 64, 96, 127, 128, 129, 255};
+  std::size_t executed = 0;
+  for (const Generation g : {Generation::kSunda, Generation::kCayman, Generation::kMariana}) {
+    generation_ = g;
+    for (int i = 0; i < 4000; ++i) {
+      Record r = i % 2 ? load() : product();
+      if (i % 8 > 5) r[0] = i % 2 ? isa::op::LDWEIGHTS_MX : isa::op::MATMUL_MX;
+      if (i % 8 > 5) set(r, lw::cayman::in_dtype, isa::kDtFloat8e5);
+      for (std::uint32_t k = 1 + random_() % 3; k != 0; --k)
+        r[12 + random_() % 52] = random_() % 4 ? values[random_() % std::size(values)]
+                                               : static_cast<std::uint8_t>(random_());
+      std::string error;
+      const auto p = plan(r, &error);
+      ASSERT_NE(p == nullptr, error.empty()) << error;
+      if (p && p->execute(state_, &error)) ++executed;
+    }
+  }
+  EXPECT_GT(executed, 100u);
+}
+
 }  // namespace
 }  // namespace opennrt::emu::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench.h"
+#include "compute/operand.h"
 
 namespace opennrt::emu::test {
 namespace {
@@ -337,6 +338,54 @@ TEST_F(Lanes, Refusals) {
   refused(tr(op::STREAM_TRANSPOSE, in, row(4096, kF32, 40), 32), "for 32 only");
   refused(tr(op::STREAM_SHUFFLE, in, row(4096, kF32, 63), 32), "elements per partition");
   refused(tr(op::STREAM_SHUFFLE, in, out, 32, 1), "mask_enable");
+}
+
+// What a race detector or a tracer sees of a record, registers included.
+TEST_F(SelectTest, PlansNameTheirOperands) {
+  struct Seen final : OperandVisitor {
+    std::vector<std::string> list;
+    void visit(const char* name, const Operand& o, std::uint32_t partitions,
+               Access access) override {
+      list.push_back(std::string(name) + " " + std::to_string(o.first_partition) + "+" +
+                     std::to_string(partitions) + " x" + std::to_string(o.pattern.total) +
+                     (access == Access::kRead    ? " read"
+                      : access == Access::kWrite ? " write"
+                                                 : " both"));
+    }
+  } seen;
+  namespace f = layout::S3D3_CP_PRED_SCALAR;
+  const Record r = Record(op::COPY_PREDICATED_SCALAR)
+                       .set(f::pred_dtype, kU8)
+                       .set(f::num_active_channels, 16)
+                       .set(f::in_dtype, kF32)
+                       .set(f::out_dtype, kF32)
+                       .set(f::src0_src, 2)
+                       .set(f::src0, 3)
+                       .tensor(f::pred, row(0, kU8, 5), 3)
+                       .tensor(f::dst, row(0x80000001, kF32, 5), 3);
+  state.registers[3] = 4096;
+  state.registers[1] = 64 * kPartition;
+  std::string error;
+  const auto made = plan(r, &error);
+  ASSERT_TRUE(made) << error;
+  made->visit_operands(state, seen);
+  EXPECT_EQ(seen.list, (std::vector<std::string>{"predicate 0+16 x5 read", "scalar 0+16 x1 read",
+                                                 "destination 64+16 x5 both"}));
+  // An operand that has no place is left out.
+  state.registers[1] = 0xFFFFFFFF;
+  seen.list.clear();
+  made->visit_operands(state, seen);
+  EXPECT_EQ(seen.list.size(), 2u);
+}
+
+TEST_F(SelectTest, WhatIsOnlyDecodedSaysWhy) {
+  for (const std::uint8_t opcode :
+       {op::TENSOR_SCALAR_PTR_MULTI_ARITH, op::TENSOR_SCALAR_PTR_MULTI_BITVEC,
+        op::TENSOR_SCALAR_PTR_MULTI_DUAL_ARITH, op::TENSOR_SCALAR_PTR_MULTI_DUAL_BITVEC,
+        op::TENSOR_SCALAR_IMM_LD_ARITH, op::TENSOR_SCALAR_IMM_LD_BITVEC, op::TENSOR_SCALAR_SELECT,
+        op::TRANSPOSE_TENSOR_REDUCE_ARITH_OP, op::TRANSPOSE_TENSOR_REDUCE_BITVEC_OP,
+        op::TRANSPOSE_TENSOR_SCALAR_ARITH_OP})
+    refused(Record(opcode), "not published");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ class Verified : public Bench {
     dev().memory_allocated(kHbm, 32 << 20);
   }
   static VerifyOptions all() {
-    return {.order_seed = {}, .poison = true, .races = true, .coverage = true, .bounds = true};
+    return {.order_seed = std::nullopt, .poison = true, .races = true, .coverage = true, .bounds = true};
   }
   std::uint64_t findings() { return dev().verifier()->findings(); }
 

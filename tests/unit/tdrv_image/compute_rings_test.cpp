@@ -242,6 +242,23 @@ TEST_F(Compute, TransposeOfAMatrixIsOnePacketOfTheLastRing) {
   }
 }
 
+// Silicon whose packets are smaller than the matrix: cuts in both dimensions,
+// never one packet per row.
+TEST_F(Compute, TransposeLargerThanAPacketIsCutIntoFewBoxes) {
+  ArchCopy arch;
+  arch.dma.max_tx_per_packet = arch.dma.max_rx_per_packet = 64;
+  const QueueRings q =
+      lower(transpose(pattern(a_, 0, {256, 128}, {1, 256}),
+                      pattern(sb_, 0, {256, 128, 1}, {1, kPartition, 0}), {1, 1, 128, 128}, "WZXY"),
+            16, arch.plugin);
+  std::size_t packets = 0;
+  for (const DmaDescriptor& d : q.rings[15].tx) packets += (d.len_ctrl & kMeta) != 0 ? 1 : 0;
+  // 64 columns a side at most, and 32 rows of part columns: 2 x 4 boxes.
+  EXPECT_EQ(packets, 8u);
+  EXPECT_LE(q.blocks[0].m2s, 8 * 33u + 1);
+  EXPECT_LE(q.blocks[0].s2m, 8 * 64u + 1);
+}
+
 // What the packets say, executed byte by byte, for every order of dimensions
 // and a small packet limit that forces cuts.
 TEST_F(Compute, EveryTransposeMovesEachElementToItsPlace) {

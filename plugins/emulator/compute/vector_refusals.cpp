@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Vector instructions that are decoded but not executed, with the reason.
+#include "compute/families.h"
+#include "opennrt/isa/layouts.h"
+
+namespace opennrt::emu {
+
+namespace {
+
+struct Refusal {
+  std::uint8_t opcode;
+  const char* reason;
+};
+
+constexpr const char* kMulti =
+    "the place of its scalar vector and how its rows take it are not published";
+constexpr const char* kLoaded = "which later record takes the loaded values is not published";
+constexpr const char* kTransposed =
+    "the order of the elements after its transposition is not published";
+
+constexpr Refusal kRefusals[] = {
+    {isa::op::TENSOR_SCALAR_PTR_MULTI_ARITH, kMulti},
+    {isa::op::TENSOR_SCALAR_PTR_MULTI_BITVEC, kMulti},
+    {isa::op::TENSOR_SCALAR_PTR_MULTI_DUAL_ARITH, kMulti},
+    {isa::op::TENSOR_SCALAR_PTR_MULTI_DUAL_BITVEC, kMulti},
+    {isa::op::TENSOR_SCALAR_IMM_LD_ARITH, kLoaded},
+    {isa::op::TENSOR_SCALAR_IMM_LD_BITVEC, kLoaded},
+    {isa::op::TENSOR_SCALAR_SELECT, "which value a set predicate chooses is not published"},
+    {isa::op::TRANSPOSE_TENSOR_REDUCE_ARITH_OP, kTransposed},
+    {isa::op::TRANSPOSE_TENSOR_REDUCE_BITVEC_OP, kTransposed},
+    {isa::op::TRANSPOSE_TENSOR_SCALAR_ARITH_OP, kTransposed},
+};
+
+std::unique_ptr<ComputePlan> refuse(const PlanContext&, const std::uint8_t* record,
+                                    std::string* error) {
+  for (const Refusal& r : kRefusals)
+    if (r.opcode == record[0])
+      *error = std::string(isa::opcode_name(record[0])) + " is not implemented: " + r.reason;
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const PlanEntry> vector_refused_plans() {
+  static const auto plans = [] {
+    std::array<PlanEntry, std::size(kRefusals)> entries{};
+    for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = {kRefusals[i].opcode, refuse};
+    return entries;
+  }();
+  return plans;
+}
+
+}  // namespace opennrt::emu
