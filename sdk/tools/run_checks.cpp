@@ -160,9 +160,10 @@ bool RunChecks::print_dump(const DumpRequest& dump, const std::vector<std::strin
   return false;
 }
 
-bool RunChecks::finish() {
+bool RunChecks::finish(bool failed) {
   if (!wanted()) return true;
   const std::vector<std::string> report = lines_of(report_);
+  if (report.empty() && failed) return false;
   bool good = true;
   for (const DumpRequest& dump : options_.dumps) {
     if (!print_dump(dump, report)) {

@@ -33,8 +33,9 @@ class RunChecks {
   // Before nrt_init: settings of this process; dumps of earlier runs go away.
   void request();
   // After nrt_close: prints findings, dumps and comparisons of dumps. False: a
-  // finding, a dump that was not made, or a mismatch.
-  bool finish();
+  // finding, a dump that was not made, or a mismatch. failed: the run has said
+  // already what is wrong, which may be why the device has nothing to say.
+  bool finish(bool failed);
 
  private:
   std::string file_of(const DumpRequest& dump) const;

@@ -12,6 +12,8 @@
 #include <string>
 
 #include "compute/plan.h"
+#include "device/address_map.h"
+#include "device/memory.h"
 #include "engine/decode.h"
 #include "opennrt/isa/support.h"
 #include "opennrt/isa/table.h"
@@ -77,6 +79,29 @@ TEST_P(Support, ARefusalHasAReason) {
   if (reason) {
     EXPECT_GE(std::strlen(reason), 10u) << i().name << ": " << reason;
   }
+}
+
+// A record that is refused for its opcode is refused with the table's words.
+TEST_P(Support, TheDeviceGivesTheReasonOfTheTable) {
+  const emu::PlanSupport plans = emu::plan_support(i().opcode);
+  if (!plans.refused || plans.executing != 0) return;
+  const nrtp_arch_plugin& arch = tdrv::test::sunda();
+  emu::MemoryConfig config{};
+  config.hbm_channels = arch.geometry->n_hbm;
+  config.hbm_channel_bytes = config.host_bytes = 1 << 20;
+  config.cores = 1;
+  config.sbuf_window_bytes = arch.geometry->sbuf_window_bytes;
+  config.psum_window_bytes = arch.geometry->psum_window_bytes;
+  std::string error;
+  const auto memory = emu::DeviceMemory::create(config, &error);
+  ASSERT_TRUE(memory) << error;
+  const emu::AddressMap map(&arch, arch.products, *memory, 1);
+  std::array<std::uint8_t, isa::kRecordBytes> record{};
+  record[0] = i().opcode;
+  EXPECT_EQ(emu::plan_compute({.map = map}, record.data(), &error), nullptr) << i().name;
+  const char* reason = isa::device_refusal(i().opcode);
+  ASSERT_NE(reason, nullptr) << i().name;
+  EXPECT_NE(error.find(reason), std::string::npos) << i().name << ": " << error;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Support, ::testing::ValuesIn(all()),
