@@ -325,6 +325,8 @@ Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) 
   inputs.subgraph = &subgraph;
   inputs.variable_address = core.variable_address;
   inputs.filler_pa = filler->address();
+  // Rings of equal length are filled up with writes to it, in any order.
+  logical_->software.ignore(core.core->device().index(), filler->address(), filler->size());
   if (cores_.size() > 1) inputs.peer_core = peer_of(core).core();
   core.memory.push_back(std::move(filler));
 

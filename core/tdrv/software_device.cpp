@@ -81,6 +81,11 @@ void SoftwareDevice::forget(std::uint32_t device, std::uint64_t address,
     ask(fmt::format("forget {} {:#x} {}", device, address, bytes));
 }
 
+void SoftwareDevice::ignore(std::uint32_t device, std::uint64_t address,
+                            std::uint64_t bytes) const {
+  if (checks_ && bytes != 0) ask(fmt::format("ignore {} {:#x} {}", device, address, bytes));
+}
+
 void SoftwareDevice::expect_written(std::uint32_t device, std::uint64_t address,
                                     std::uint64_t bytes) const {
   if (coverage_) ask(fmt::format("expect {} {:#x} {}", device, address, bytes));

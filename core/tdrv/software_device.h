@@ -40,6 +40,8 @@ class SoftwareDevice {
   void name(std::uint32_t device, std::uint64_t address, std::uint64_t bytes,
             std::string_view text) const;
   void forget(std::uint32_t device, std::uint64_t address, std::uint64_t bytes) const;
+  // Nobody uses what lies there: accesses are not checked.
+  void ignore(std::uint32_t device, std::uint64_t address, std::uint64_t bytes) const;
   // From now on the bytes count as not written; offset of the first that still
   // is not.
   void expect_written(std::uint32_t device, std::uint64_t address, std::uint64_t bytes) const;

@@ -164,7 +164,8 @@ int control(Machine& machine, const char* request, std::string* reply) {
     return 0;
   }
   Target target;
-  if (command != "name" && command != "forget" && command != "expect" && command != "missing")
+  if (command != "name" && command != "forget" && command != "expect" && command != "ignore" &&
+      command != "missing")
     return -EINVAL;
   if (const int r = take_target(machine, &text, &target)) return r;
   if (Inspector* inspector = target.device->inspector(); inspector && command == "forget")
@@ -175,6 +176,8 @@ int control(Machine& machine, const char* request, std::string* reply) {
     verifier->name_range(target.pa, target.bytes, std::string(text));
   } else if (command == "forget") {
     verifier->forget_names(target.pa, target.bytes);
+  } else if (command == "ignore") {
+    verifier->ignore_range(target.pa, target.bytes);
   } else if (command == "expect") {
     verifier->never_written(target.host, target.bytes);
   } else {

@@ -8,6 +8,7 @@
 //   verify                             the checks that are on, as emulator.verify takes them
 //   name <device> <pa> <bytes> <text>  what findings call a range
 //   forget <device> <pa> <bytes>       names, variables and images that start in the range
+//   ignore <device> <pa> <bytes>       accesses there are not checked
 //   expect <device> <pa> <bytes>       from now on the bytes count as not written
 //   missing <device> <pa> <bytes>      offset of the first byte not written since, or "none"
 //   findings <device>                  number of findings so far

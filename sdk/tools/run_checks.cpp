@@ -119,6 +119,8 @@ void RunChecks::request() {
     if (!emu::parse_verify(*options_.verify, &parsed, &error))
       throw UsageError("--verify: " + error);
     setenv("OPENNRT_EMULATOR_VERIFY", options_.verify->c_str(), 1);
+    // Checking takes its time; a deadlock is told at once all the same.
+    setenv("NEURON_RT_EXEC_TIMEOUT", "86400", 0);
   }
   std::error_code failed;
   std::string pattern =
