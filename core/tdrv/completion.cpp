@@ -8,6 +8,7 @@
 
 #include "log/log.h"
 #include "opennrt/isa/records.h"
+#include "tdrv/engine_label.h"
 #include "tdrv/execution.h"
 #include "tdrv/execution_errors.h"
 #include "tdrv/open_wait.h"
@@ -20,11 +21,6 @@ constexpr int kRecordsPerStep = 16;  // of one engine
 // the whole timeout, only for what is still on its way.
 constexpr std::uint64_t kAfterFatalMs = 500;
 constexpr std::uint64_t kAskAfterMs = 5;  // without progress, before a software device is asked
-
-const char* engine_label(std::uint32_t engine) {
-  constexpr const char* kNames[] = {"PE", "ACT", "POOL", "DVE", "SP"};
-  return engine < std::size(kNames) ? kNames[engine] : "?";
-}
 
 }  // namespace
 
@@ -95,8 +91,10 @@ bool ExecutionImpl::collect() {
       for (int i = 0;
            i < kRecordsPerStep && cores_[c].engines[e] != EngineState::kComplete && queue.pop(n);
            ++i) {
-        progress = true;
+        const EngineState before = cores_[c].engines[e];
         if (!consume(c, e, n)) return true;
+        // A loop that only sends custom records must reach its limit of time.
+        progress = progress || cores_[c].engines[e] != before;
       }
     }
   }

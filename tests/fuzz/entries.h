@@ -31,6 +31,11 @@ std::vector<std::string> seeds_neff_listing();
 void fuzz_neff_records(const std::uint8_t* data, std::size_t size);
 std::vector<std::string> seeds_neff_records();
 
+// A case of program_case.h: an edited program, loaded and executed.
+void fuzz_program(const std::uint8_t* data, std::size_t size);
+std::vector<std::string> seeds_program();
+std::string mutate_program(const std::string& input, std::uint32_t number);
+
 // A configuration file.
 void fuzz_config_yaml(const std::uint8_t* data, std::size_t size);
 std::vector<std::string> seeds_config_yaml();

@@ -17,6 +17,8 @@ struct Target {
   const char* name;
   void (*run)(const std::uint8_t*, std::size_t);
   std::vector<std::string> (*seeds)();
+  // Of a seed; nullptr: changes of bytes and text.
+  std::string (*mutate)(const std::string& seed, std::uint32_t number) = nullptr;
 };
 void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
 
@@ -26,6 +28,7 @@ const Target kTargets[] = {
     {"neff_tool", fuzz_neff_tool, seeds_neff_tool},
     {"neff_listing", fuzz_neff_listing, seeds_neff_listing},
     {"neff_records", fuzz_neff_records, seeds_neff_records},
+    {"program", fuzz_program, seeds_program, mutate_program},
     {"config_yaml", fuzz_config_yaml, seeds_config_yaml},
 };
 
@@ -96,7 +99,8 @@ TEST_P(FuzzRegress, SeedsAndMutations) {
   for (; Clock::now() - begin < limit; ++number) {
     SCOPED_TRACE(number);
     const auto start = Clock::now();
-    run_one(target, mutate(seeds, number));
+    run_one(target, target.mutate != nullptr ? target.mutate(seeds[number % seeds.size()], number)
+                                             : mutate(seeds, number));
     slowest = std::max(slowest, std::chrono::duration<double>(Clock::now() - start).count());
   }
   EXPECT_GT(number, 0U);

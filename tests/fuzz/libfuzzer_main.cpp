@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // OPENNRT_FUZZ_TARGET names the entry. Seeds are written into the first corpus
-// folder when it is empty, so that a run starts from valid inputs.
+// folder when it has none, so that a run starts from valid inputs.
 #include <filesystem>
 #include <fstream>
 
@@ -15,7 +15,7 @@ extern "C" __attribute__((visibility("default"))) int LLVMFuzzerInitialize(int* 
   for (int i = 1; i < *argc; ++i) {
     const std::filesystem::path folder((*argv)[i]);
     if ((*argv)[i][0] == '-' || !std::filesystem::is_directory(folder)) continue;
-    if (!std::filesystem::is_empty(folder)) break;
+    if (std::filesystem::exists(folder / "seed0")) break;
     int number = 0;
     for (const std::string& seed : opennrt::fuzz::ONRT_JOIN(seeds_, OPENNRT_FUZZ_TARGET)())
       std::ofstream(folder / ("seed" + std::to_string(number++)), std::ios::binary) << seed;

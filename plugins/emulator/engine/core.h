@@ -41,7 +41,7 @@ class Core {
   }
 
   // Runs the engines until none progresses or the budget is used up, unless
-  // another thread does so already. Returns the number of retired records.
+  // another thread does so already. Returns the weight of the retired records.
   std::uint64_t run(std::uint64_t budget);
 
   // For a scheduler that chooses itself: one engine, or one transfer of its

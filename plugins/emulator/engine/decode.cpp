@@ -4,8 +4,10 @@
 // then what its family says about the record.
 #include "engine/decode.h"
 
+#include <algorithm>
 #include <array>
 
+#include "compute/operand.h"
 #include "engine/sequencer.h"
 #include "opennrt/isa/layouts.h"
 #include "opennrt/isa/table.h"
@@ -98,6 +100,31 @@ bool is_sequencer_opcode(std::uint8_t opcode) { return find_record(opcode) != nu
 Outcome execute_plan(Sequencer& s, const Decoded& d) {
   std::string error;
   return d.plan->execute(s.state(), &error) ? Outcome::kNext : s.fail(d.raw[0], error);
+}
+
+std::uint64_t record_weight(const Decoded& decoded, EngineState& state) {
+  constexpr std::uint64_t kElements = 4096, kBytes = 65536;  // about as long as a small record
+  struct Largest final : OperandVisitor {
+    void visit(const char*, const Operand& operand, std::uint32_t partitions, Access) override {
+      elements = std::max(elements, operand.pattern.total * partitions);
+    }
+    std::uint64_t elements = 0;
+  };
+  if (decoded.plan) {
+    Largest largest;
+    decoded.plan->visit_operands(state, largest);
+    return 1 + largest.elements / kElements;
+  }
+  if (decoded.raw[0] == isa::op::DMAMEMCPY) {
+    namespace D2 = isa::layout::DMA_DIRECT2D;
+    const std::uint64_t runs =
+        std::uint64_t{D2::src_num_0(decoded.raw)} * D2::src_num_1(decoded.raw) +
+        std::uint64_t{D2::dst_num_0(decoded.raw)} * D2::dst_num_1(decoded.raw);
+    return 1 + runs / kElements +
+           std::uint64_t{D2::src_num_0(decoded.raw)} * D2::src_num_1(decoded.raw) *
+               D2::src_elem_size(decoded.raw) / kBytes;
+  }
+  return 1;
 }
 
 bool decode_record(const PlanContext& context, Decoded* out, std::string* error) {

@@ -35,6 +35,7 @@ struct Decoded {
   std::uint8_t raw[isa::kRecordBytes] = {};
   Handler handler = nullptr;  // nullptr: slot not decoded yet, or refused
   std::unique_ptr<ComputePlan> plan;
+  std::uint64_t weight = 1;  // of its execution, in small records
 
   template <typename Record>
   Record as() const {
@@ -71,6 +72,11 @@ bool decode_record(const PlanContext& context, Decoded* out, std::string* error)
 
 // True when a sequencer executes the opcode itself: no compute family is asked.
 bool is_sequencer_opcode(std::uint8_t opcode);
+
+// How many small records the execution of a decoded one stands for, so that
+// what is executed in one go takes a bounded time. At least 1, and a function
+// of the record alone: the interleaving of engines does not depend on the clock.
+std::uint64_t record_weight(const Decoded& decoded, EngineState& state);
 
 // Records by device address, in pages of 64 slots.
 class DecodeCache {

@@ -27,6 +27,8 @@ constexpr std::uint32_t kScalarOutOfBounds = 4;
 // Repeated addresses can ask for any amount of work; real transfers stay below
 // the 24 MiB of an on-chip memory.
 constexpr std::uint64_t kMaxTransferBytes = 1ull << 32;
+// A run costs as much as a small record whatever its length.
+constexpr std::uint64_t kMaxTransferRuns = 1ull << 24;
 
 // One side of the record: count_1 x count_0 runs of `run` bytes.
 struct Side {
@@ -85,6 +87,9 @@ bool check_side(const Side& side, std::string* error) {
   if (side.bytes() > kMaxTransferBytes)
     return fail(std::to_string(side.bytes()) + " bytes, the limit is " +
                 std::to_string(kMaxTransferBytes));
+  if (side.count[0] * side.count[1] > kMaxTransferRuns)
+    return fail(std::to_string(side.count[0] * side.count[1]) + " runs, the limit is " +
+                std::to_string(kMaxTransferRuns));
   if (side.bound == 0) return true;
   if ((side.bound & kBoundEnabled) == 0)
     return fail("bound register " + hex(side.bound) + " without the enable bit 0x80");

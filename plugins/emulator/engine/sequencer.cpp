@@ -272,6 +272,7 @@ bool Sequencer::step() {
       fail(d.raw[0], error);
       return false;
     }
+    d.weight = record_weight(d, state_);
   }
   const isa::Header h = d.header();
   if (h.wait_mode != 0 &&
@@ -302,6 +303,7 @@ bool Sequencer::step() {
   update(h.update_mode, h.update_index, h.value);
   if (inspector_) [[unlikely]]
     inspector_->retired(core(), engine(), state_.pc);
+  weight_ = d.weight;
   return true;
 }
 
@@ -318,7 +320,7 @@ std::uint64_t Sequencer::run(std::uint64_t budget) {
       continue;
     }
     if (!step()) break;
-    ++retired;
+    retired += weight_;
   }
   return retired;
 }

@@ -25,8 +25,8 @@ class Sequencer {
 
   void configure(Bus* bus, std::uint32_t core, std::uint32_t engine);
 
-  // Executes records until the engine blocks, stops or `budget` records have
-  // retired. Returns the number of retired records; a start counts as one.
+  // Executes records until the engine blocks, stops or records of the weight
+  // `budget` have retired. Returns their weight; a start counts as one.
   std::uint64_t run(std::uint64_t budget);
 
   // Start registers, any thread. start_ctrl 1: a stopped engine starts at the
@@ -106,6 +106,7 @@ class Sequencer {
   std::atomic<std::uint32_t> start_ctrl_{0}, start_lo_{0}, start_hi_{0};
   DecodeCache cache_;
   Inspector* inspector_ = nullptr;
+  std::uint64_t weight_ = 1;  // of the last record
   bool defer_transfers_ = false;
   std::deque<GeneratedTransfer> pending_transfers_;
 };

@@ -316,6 +316,8 @@ TEST_F(DmaRecords, WrongFields) {
   refused(small().set(D2::src_addr, sem(0, 3, NRTP_SEM_READ)), "do not lie in one memory");
   refused(small().set(D2::src_num_0, 65535).set(D2::src_num_1, 65535).set(D2::src_elem_size, 0),
           "the limit is 4294967296");
+  refused(small().set(D2::src_num_0, 65535).set(D2::src_num_1, 257).set(D2::src_elem_size, 1),
+          "source: 16842495 runs, the limit is 16777216");
 }
 
 TEST_F(DmaRecords, TableOutsideMemory) {

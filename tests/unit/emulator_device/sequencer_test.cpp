@@ -413,6 +413,29 @@ TEST_F(Sequencer, EndlessLoopReturnsAtTheBudgetAndDoesNotStarveOthers) {
   EXPECT_FALSE(dev().run(5000));
 }
 
+// What a caller runs in one go is bounded in time, not only in records: here
+// each of them has 2 million elements.
+TEST_F(Sequencer, LargeRecordsUseUpTheBudget) {
+  auto add = isa::zero_record<isa::TensorTensorRecord>(isa::kOpTensorTensor);
+  add.h.update_mode = isa::kUpdateSemInc;
+  add.h.update_index = 70;
+  add.src_dtypes = isa::kDtFloat32 << 4 | isa::kDtFloat32;
+  add.dst_dtype = isa::kDtFloat32;
+  add.op = 4;
+  add.partitions = 128;
+  for (isa::Tensor3d* operand : {&add.src0, &add.src1, &add.dst})
+    *operand = {0, {1, 0, 0}, {16384, 1, 1}};
+  add.dst.address = 0x10000;
+  auto back = isa::zero_record<isa::CompareBranchRecord>(isa::kOpCompareBranch);
+  back.target_mode = isa::kTargetRelative;
+  back.offset = -64;
+  load(Program{}.add(add).add(back));
+  start(NRTP_ENGINE_DVE);
+  EXPECT_TRUE(dev().run(4096));
+  EXPECT_GE(dev().semaphore_read(0, 70), 1u);
+  EXPECT_LE(dev().semaphore_read(0, 70), 16u);
+}
+
 TEST_F(Sequencer, DescribeNamesEngineSlotModeIndexValueThreshold) {
   dev().semaphore_set(0, 12, 5);
   auto waiter = nop();

@@ -261,6 +261,22 @@ TEST_F(ExecutionTest, TimeoutCountsFromTheLastProgress) {
   EXPECT_NE(text.find("'small'"), std::string::npos) << text;
 }
 
+// An endless loop that sends custom records.
+TEST_F(ExecutionTest, CustomRecordsAreNoProgress) {
+  start_silent();
+  driver_.notify(status_queue(3), 2);
+  StepResult r = StepResult::kInFlight;
+  int steps = 0;
+  for (; steps < 20 && r == StepResult::kInFlight; ++steps) {
+    driver_.notify(status_queue(3), 6, 6);
+    driver_.clock_ns += 30'000'000;
+    r = tdrv_->step(*execution_, 100);
+  }
+  EXPECT_EQ(r, StepResult::kFailed);
+  EXPECT_LE(steps, 6);
+  EXPECT_EQ(status().code(), NRT_TIMEOUT);
+}
+
 TEST_F(ExecutionTest, OverflowExplainsATimeout) {
   start_silent();
   driver_.registers[driver_.arch().address->notific_bar0(&driver_.product(), 0) + 0x1C] = 1u << 29;
