@@ -20,6 +20,7 @@ SoftwareDevice::SoftwareDevice(const Bindings& bindings) {
     return;
   }
   checks_ = *checks != "none";
+  inspects_ = ask("inspect") == "1";
   coverage_ = checks->find("coverage") != std::string::npos;
 }
 
@@ -45,6 +46,37 @@ std::string SoftwareDevice::describe(std::uint32_t device, std::uint32_t core) c
   return ask(fmt::format("describe {} {}", device, core)).value_or("");
 }
 
+std::optional<SoftwareDevice::Standing> SoftwareDevice::standing(std::uint32_t device,
+                                                                 std::uint32_t core,
+                                                                 std::uint32_t engine) const {
+  const std::optional<std::string> reply =
+      ask(fmt::format("engine {} {} {}", device, core, engine));
+  if (!reply || reply->size() < 3) return std::nullopt;
+  Standing out;
+  const char* const end = reply->data() + reply->size();
+  const auto [next, error] = std::from_chars(reply->data() + 2, end, out.program_counter, 16);
+  if (error != std::errc() || next == end) return std::nullopt;
+  out.state.assign(next + 1, end);
+  return out;
+}
+
+void SoftwareDevice::count_finding(std::uint32_t device) const {
+  if (checks_) ask(fmt::format("finding {}", device));
+}
+
+void SoftwareDevice::variable(std::uint32_t device, std::uint32_t core, std::uint64_t address,
+                              std::uint64_t bytes, std::string_view name) const {
+  if (inspects_) ask(fmt::format("variable {} {} {:#x} {} {}", device, core, address, bytes, name));
+}
+
+void SoftwareDevice::image(std::uint32_t device, std::uint32_t core, std::uint32_t engine,
+                           std::size_t subgraph, std::uint64_t address, std::uint64_t bytes,
+                           std::string_view runs) const {
+  if (inspects_)
+    ask(fmt::format("image {} {} {} {} {:#x} {} {}", device, core, engine, subgraph, address, bytes,
+                    runs));
+}
+
 void SoftwareDevice::name(std::uint32_t device, std::uint64_t address, std::uint64_t bytes,
                           std::string_view text) const {
   if (checks_ && bytes != 0) ask(fmt::format("name {} {:#x} {} {}", device, address, bytes, text));
@@ -52,7 +84,13 @@ void SoftwareDevice::name(std::uint32_t device, std::uint64_t address, std::uint
 
 void SoftwareDevice::forget(std::uint32_t device, std::uint64_t address,
                             std::uint64_t bytes) const {
-  if (checks_ && bytes != 0) ask(fmt::format("forget {} {:#x} {}", device, address, bytes));
+  if ((checks_ || inspects_) && bytes != 0)
+    ask(fmt::format("forget {} {:#x} {}", device, address, bytes));
+}
+
+void SoftwareDevice::ignore(std::uint32_t device, std::uint64_t address,
+                            std::uint64_t bytes) const {
+  if (checks_ && bytes != 0) ask(fmt::format("ignore {} {:#x} {}", device, address, bytes));
 }
 
 void SoftwareDevice::expect_written(std::uint32_t device, std::uint64_t address,

@@ -102,6 +102,7 @@ bool Machine::build(std::string* error) {
     device.product = &product_;
     device.index = i;
     device.verify = config_.verify;
+    device.inspect = config_.inspect;
     node->device = config_.make_device(device, node->memory, error);
     if (!node->device) return false;
 

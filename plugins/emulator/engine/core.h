@@ -61,6 +61,8 @@ class Core {
   void reset();
 
   std::string describe();
+  // Without the name of the engine; empty when it is stopped or being run.
+  std::string describe_engine(std::uint32_t engine, std::uint64_t* program_counter);
 
  private:
   // Records an engine may retire before the others get their turn: keeps a
@@ -72,6 +74,7 @@ class Core {
   bool take_token() { return !token_.exchange(true, std::memory_order_seq_cst); }
   void give_token() { token_.store(false, std::memory_order_seq_cst); }
   std::uint64_t run_engines(std::uint64_t budget);
+  bool wait_for_token();
 
   std::uint32_t index_, n_engines_;
   SyncBank sync_;

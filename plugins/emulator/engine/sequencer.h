@@ -42,6 +42,9 @@ class Sequencer {
 
   // "PE at 0x1040 waits for semaphore 2 == 8 (value 5)"; empty when stopped.
   std::string describe() const;
+  // "waits for semaphore 2 == 8 (value 5)", "stopped by an error" or "runs";
+  // empty when stopped.
+  std::string describe_state() const;
 
   // New slots reached since the engine was started or sent its last START
   // record. Unlike the records retired it stands still in an endless loop.
@@ -108,6 +111,7 @@ class Sequencer {
   std::uint32_t arg_table_[2] = {};
   std::atomic<std::uint32_t> start_ctrl_{0}, start_lo_{0}, start_hi_{0};
   DecodeCache cache_;
+  Inspector* inspector_ = nullptr;
   std::uint64_t weight_ = 1;  // of the last record
   bool defer_transfers_ = false;
   std::deque<GeneratedTransfer> pending_transfers_;
