@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "log/log.h"
+#include "tdrv/engine_label.h"
 #include "tdrv/execution.h"
 #include "tdrv/execution_errors.h"
 #include "tdrv/open_wait.h"
@@ -19,11 +20,6 @@ constexpr int kRecordsPerStep = 16;  // of one engine
 // the whole timeout, only for what is still on its way.
 constexpr std::uint64_t kAfterFatalMs = 500;
 constexpr std::uint64_t kAskAfterMs = 5;  // without progress, before a software device is asked
-
-const char* engine_label(std::uint32_t engine) {
-  constexpr const char* kNames[] = {"PE", "ACT", "POOL", "DVE", "SP"};
-  return engine < std::size(kNames) ? kNames[engine] : "?";
-}
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "log/log.h"
+#include "tdrv/engine_label.h"
 #include "tdrv/logical_core.h"
 #include "tdrv/tables.h"
 
@@ -109,7 +110,7 @@ void ModelImpl::name_ranges() const {
       if (core.images.memory[e])
         logical_->software.name(
             device, core.images.address[e], core.images.memory[e]->size(),
-            fmt::format("{} image of {}", neff::engine_name(static_cast<neff::Engine>(e)),
+            fmt::format("{} image of {}", engine_label(static_cast<std::uint32_t>(e)),
                         program_->name));
   }
 }
@@ -125,10 +126,10 @@ Status ModelImpl::place_variables(CoreModel& core, const neff::Subgraph& subgrap
   return Status::ok();
 }
 
-// `main` and `local` slices lie in the core's region, `shared` ones in that of
-// the logical core; slices overlap freely.
+// Slices of one backing overlap freely; those of different backings do not.
 Status ModelImpl::place_scratchpad(CoreModel& core, const neff::Subgraph& subgraph) {
-  std::uint64_t own = 0, shared = 0;
+  constexpr std::uint64_t kBoundary = 64ull << 10;
+  std::uint64_t main = 0, local = 0, shared = 0;
   for (const neff::Variable& v : subgraph.variables) {
     if (v.type != neff::VariableType::kVirtual) continue;
     if (v.backing == neff::BackingBuffer::kSharded) {
@@ -137,9 +138,13 @@ Status ModelImpl::place_scratchpad(CoreModel& core, const neff::Subgraph& subgra
           "and shared are",
           v.name);
     }
-    std::uint64_t& bytes = v.backing == neff::BackingBuffer::kShared ? shared : own;
+    std::uint64_t& bytes = v.backing == neff::BackingBuffer::kShared  ? shared
+                           : v.backing == neff::BackingBuffer::kLocal ? local
+                                                                      : main;
     bytes = std::max(bytes, v.backing_offset + v.size);
   }
+  core.local_scratchpad_offset = local == 0 ? 0 : (main + kBoundary - 1) / kBoundary * kBoundary;
+  const std::uint64_t own = local == 0 ? main : core.local_scratchpad_offset + local;
   if (own != 0) {
     ONRT_ASSIGN(core.scratchpad, core.core->scratchpad().acquire(own));
   }
@@ -163,6 +168,7 @@ Status ModelImpl::place_variable(CoreModel& core, const neff::Variable& v, std::
       const bool shared = v.backing == neff::BackingBuffer::kShared;
       const DmemPtr& region = shared ? core.shared_scratchpad : core.scratchpad;
       address = region->address() + v.backing_offset;
+      if (v.backing == neff::BackingBuffer::kLocal) address += core.local_scratchpad_offset;
       return Status::ok();
     }
     case neff::VariableType::kFile:

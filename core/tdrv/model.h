@@ -25,6 +25,7 @@ struct CoreModel {
   // Regions that `virtual` variables are slices of; NULL = none.
   DmemPtr scratchpad, shared_scratchpad;
   DmemPtr argument_table;                     // cell with the address of the bound argument table
+  std::uint64_t local_scratchpad_offset = 0;  // of the `local` slices in `scratchpad`
   std::vector<std::uint64_t> variable_address;
   std::vector<QueuePlacement> queues;
   TableRing dve, act;

@@ -132,7 +132,7 @@ TEST_F(PluginFailure, EachFamilyServesItsProducts) {
 
 TEST_F(PluginFailure, TheFamilyOfTheProductIsMissing) {
   product_ = "trn2.48xlarge";
-  expect_one_line({"trn2.48xlarge", "no installed arch plugin lists"});
+  expect_one_line({"trn2.48xlarge", "no arch plugin lists the product"});
 }
 
 TEST_F(PluginFailure, TheToolListsThreeFamilies) {

@@ -127,6 +127,7 @@ def case_thread_state_unchanged():
     probe = ctypes.CDLL(PROBE)
     probe.probe_mxcsr.restype = ctypes.c_uint32
     import locale
+    import numpy  # noqa: F401  (a threaded BLAS below it makes the C library take a signal)
     libc = ctypes.CDLL(None)
     libc.setlocale.restype = ctypes.c_char_p
 

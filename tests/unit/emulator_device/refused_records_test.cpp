@@ -44,8 +44,7 @@ TEST_F(Refused, UnknownAndPseudoOpcodes) {
   expect(isa::zero_record<isa::ControlRecord>(0xBB),
          "DMA_INDIRECT is not implemented by the software device: not published are");
   expect(isa::zero_record<isa::ControlRecord>(0xBD), "DMA_TRANSPOSE does not exist on sunda");
-  expect(isa::zero_record<isa::ControlRecord>(0x04),
-         "WEIGHT_MASK is not implemented by the software device: deprecated");
+  expect(isa::zero_record<isa::ControlRecord>(0x04), "opcode 0x4: WEIGHT_MASK: the layout");
   expect(isa::zero_record<isa::ControlRecord>(0xFE), "opcode 0xfe: no instruction has this opcode");
   expect(isa::zero_record<isa::ControlRecord>(0xFF), "opcode 0xff: no instruction has this opcode");
   expect(isa::zero_record<isa::DmaTriggerRecord>(isa::kOpPseudoDmaTrigger), "pseudo-instruction");

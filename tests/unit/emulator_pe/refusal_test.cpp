@@ -129,7 +129,7 @@ TEST_F(Refusal, Memories) {
   expect_refused(r, "destination 0x100 is in SBUF");
   r = product();
   put_pattern(mm::sunda::dst(r.data()), dense(0x80000005, 64));
-  expect_refused(r, "plain addresses only");
+  expect_refused(r, "an address in a register is not implemented");
 }
 
 TEST_F(Refusal, ElementCounts) {
