@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "log/log.h"
+#include "opennrt/isa/records.h"
 #include "tdrv/engine_label.h"
 #include "tdrv/execution.h"
 #include "tdrv/execution_errors.h"
@@ -149,7 +150,8 @@ std::string ExecutionImpl::missing() const {
       fmt::format_to(std::back_inserter(out), "{}[ND {}][NC {}] {} {}", out.empty() ? "" : ", ",
                      logical_->cores[c]->device().index(), logical_->cores[c]->core(),
                      engine_label(e), state == EngineState::kStartPending ? "START" : "END");
-      if (state == EngineState::kEndPending && model_)
+      // A software device tells where the engine really stands.
+      if (state == EngineState::kEndPending && model_ && !logical_->software.present())
         append_open_wait(*logical_->cores[c], c, e, out);
     }
   }
@@ -160,11 +162,48 @@ std::string ExecutionImpl::deadlock() const {
   std::string out;
   for (std::size_t c = 0; c < used_; ++c) {
     const CoreNode& core = *logical_->cores[c];
-    fmt::format_to(std::back_inserter(out), "{}[ND {}] {}", c == 0 ? "" : "; ",
-                   core.device().index(),
-                   logical_->software.describe(core.device().index(), core.core()));
+    const std::uint32_t device = core.device().index();
+    bool any = false;
+    for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
+      const auto standing = logical_->software.standing(device, core.core(), e);
+      if (!standing) continue;
+      any = true;
+      fmt::format_to(std::back_inserter(out), "{}[ND {}][NC {}] {} at {} {}",
+                     out.empty() ? "" : "; ", device, core.core(), engine_label(e),
+                     place_of(c, e, standing->program_counter), standing->state);
+    }
+    if (!any) {
+      fmt::format_to(std::back_inserter(out), "{}[ND {}] {}", out.empty() ? "" : "; ", device,
+                     logical_->software.describe(device, core.core()));
+    }
   }
   return out;
+}
+
+std::string ExecutionImpl::place_of(std::size_t c, std::uint32_t engine,
+                                    std::uint64_t address) const {
+  const auto slot_in = [&](const PlacedImages& images) -> std::optional<std::uint32_t> {
+    const std::uint64_t offset = address - images.address[engine];
+    if (address < images.address[engine] || offset >= images.layout[engine].bytes)
+      return std::nullopt;
+    return static_cast<std::uint32_t>(offset / isa::kRecordBytes);
+  };
+  if (model_) {
+    const PlacedImages& images = model_->cores()[c]->images;
+    if (const auto slot = slot_in(images)) {
+      const ImageLayout& layout = images.layout[engine];
+      if (const auto record = record_at(layout, *slot)) {
+        const neff::Subgraph& subgraph = model_->program().subgraphs[c];
+        const std::string& member = subgraph.stream_members[engine];
+        return fmt::format("image slot {}, {} instruction {}", *slot,
+                           member.empty() ? subgraph.name : member, *record + 1);
+      }
+      return fmt::format("image slot {} ({})", *slot, region_name(layout, *slot));
+    }
+  }
+  if (const auto slot = slot_in(logical_->cores[c]->ready()))
+    return fmt::format("slot {} of the ready program", *slot);
+  return fmt::format("{:#x}", address);
 }
 
 StepResult ExecutionImpl::finish_ok() {
@@ -215,20 +254,25 @@ StepResult ExecutionImpl::step(std::uint64_t timeout_ms) {
     return StepResult::kInFlight;
   }
   sweep_errors();
-  const std::uint64_t idle_ms = (now - idle_since_ns_) / 1'000'000;
-  if (idle_ms >= timeout_ms) {
-    return lose(NRT_TIMEOUT, fmt::format("no progress for {} ms", timeout_ms));
-  }
   // A software device knows at once that nothing will come. It is asked twice,
   // as a notification may have been written after the last look at the queues.
-  if (logical_->software.present() && idle_ms >= kAskAfterMs &&
-      now - stuck_asked_ns_ >= kAskAfterMs * 1'000'000) {
+  constexpr std::uint64_t kAskAfterNs = kAskAfterMs * 1'000'000;
+  if (logical_->software.present() && now - idle_since_ns_ >= kAskAfterNs &&
+      now - stuck_asked_ns_ >= kAskAfterNs) {
     stuck_asked_ns_ = now;
-    const bool stuck = logical_->software.is_stuck();
-    if (stuck && was_stuck_ && !collect())
+    const SoftwareDevice::Motion motion = logical_->software.motion();
+    if (motion.progress != progress_seen_) idle_since_ns_ = now;  // slow, not lost
+    progress_seen_ = motion.progress;
+    if (motion.stuck && was_stuck_ && !collect())
       return lose(engine_stopped_ ? NRT_EXEC_COMPLETED_WITH_ERR : NRT_TIMEOUT,
                   "deadlock: " + deadlock());
-    was_stuck_ = stuck;
+    was_stuck_ = motion.stuck;
+  }
+  const std::uint64_t idle_ms = (now - idle_since_ns_) / 1'000'000;
+  if (idle_ms >= timeout_ms) {
+    return lose(NRT_TIMEOUT,
+                fmt::format("no progress for {} ms{}", timeout_ms,
+                            logical_->software.present() ? ": " + deadlock() : std::string()));
   }
   if (engine_stopped_ && idle_ms >= kAfterFatalMs) {
     return lose(NRT_EXEC_COMPLETED_WITH_ERR, "an engine stopped with an error");

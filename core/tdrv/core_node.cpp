@@ -153,6 +153,7 @@ Result<PlacedImages> CoreNode::upload(const ImageSet& images,
     }
     placed.address[e] = placed.memory[e]->address();
     placed.gate_offset[e] = image.gate_offset;
+    placed.layout[e] = layout_of(image);
   }
   return placed;
 }

@@ -11,6 +11,7 @@
 #include "tdrv/device_node.h"
 #include "tdrv/exec_queue.h"
 #include "tdrv/image.h"
+#include "tdrv/image/record_places.h"
 #include "tdrv/notification.h"
 #include "tdrv/scratchpad.h"
 
@@ -21,6 +22,7 @@ struct PlacedImages {
   std::array<DmemPtr, neff::kEngines> memory;
   std::array<std::uint64_t, neff::kEngines> address{};  // slot 0
   std::array<std::uint32_t, neff::kEngines> gate_offset{};
+  std::array<ImageLayout, neff::kEngines> layout;  // for reports
 };
 
 class CoreNode {

@@ -128,6 +128,7 @@ Status ExecutionImpl::arm() {
   idle_since_ns_ = stuck_asked_ns_ = 0;
   was_stuck_ = false;
   if (logical_->software.checks_anything() && model_) expect_outputs();
+  if (logical_->software.inspects() && model_) announce_tensors();
   device_start_ = UINT64_MAX;
   device_end_ = 0;
   engine_stopped_ = order_broken_ = false;
@@ -153,6 +154,21 @@ void ExecutionImpl::expect_outputs() const {
   }
 }
 
+void ExecutionImpl::announce_tensors() const {
+  const neff::Program& program = model_->program();
+  std::size_t k = 0;
+  for (const auto* list : {&program.inputs, &program.outputs}) {
+    for (const neff::TensorInfo& tensor : *list) {
+      for (std::size_t c = 0; c < used_; ++c) {
+        const CoreNode& core = *logical_->cores[c];
+        logical_->software.variable(core.device().index(), core.core(), key_[k], tensor.size,
+                                    tensor.name);
+      }
+      ++k;
+    }
+  }
+}
+
 void ExecutionImpl::check_outputs() {
   const std::uint32_t device = logical_->cores.front()->device().index();
   const neff::Program& program = model_->program();
@@ -160,10 +176,11 @@ void ExecutionImpl::check_outputs() {
     const neff::TensorInfo& out = program.outputs[i];
     const auto missing =
         logical_->software.first_unwritten(device, key_[program.inputs.size() + i], out.size);
-    if (missing)
-      record(NRT_EXEC_COMPLETED_WITH_ERR,
-             fmt::format("model '{}': output '{}': byte {} of {} was never written", program.name,
-                         out.name, *missing, out.size));
+    if (!missing) continue;
+    logical_->software.count_finding(device);
+    record(NRT_EXEC_COMPLETED_WITH_ERR,
+           fmt::format("model '{}': output '{}': byte {} of {} was never written", program.name,
+                       out.name, *missing, out.size));
   }
 }
 

@@ -59,8 +59,12 @@ class ExecutionImpl final : public Execution {
   // Coverage of the outputs, when a software device checks it.
   void expect_outputs() const;
   void check_outputs();
+  // For inspection: where the tensors of this execution lie.
+  void announce_tensors() const;
   // Engines and what they wait for, when no part of a software device can move.
   std::string deadlock() const;
+  // "image slot 37, sg00/SP.bin instruction 5": what stands at a program counter.
+  std::string place_of(std::size_t core, std::uint32_t engine, std::uint64_t address) const;
   StepResult finish_ok();
   StepResult lose(NRT_STATUS code, std::string_view what);  // the core is unusable afterwards
 
@@ -78,8 +82,9 @@ class ExecutionImpl final : public Execution {
   bool engine_stopped_ = false;  // an error record says an engine will not finish
   bool order_broken_ = false;
   std::uint64_t stuck_asked_ns_ = 0;  // when the software device was last asked
-  bool was_stuck_ = false;            // its answer
-  std::uint64_t idle_since_ns_ = 0;   // 0: there was progress in the last step
+  bool was_stuck_ = false;            // its answers
+  std::uint64_t progress_seen_ = 0;
+  std::uint64_t idle_since_ns_ = 0;  // 0: there was progress in the last step
   std::uint64_t device_start_ = 0, device_end_ = 0;
 };
 

@@ -40,6 +40,9 @@ void ModelImpl::release() {
   for (auto it = cores_.rbegin(); it != cores_.rend(); ++it) {
     for (const DmemPtr& memory : (*it)->memory)
       logical_->software.forget((*it)->core->device().index(), memory->address(), memory->size());
+    for (const DmemPtr& memory : (*it)->images.memory)
+      if (memory)
+        logical_->software.forget((*it)->core->device().index(), memory->address(), memory->size());
     if ((*it)->allocator) (*it)->allocator->release_all();
     // The regions belong to the core: others may still be placed on them.
     (*it)->scratchpad.reset();
@@ -94,6 +97,7 @@ Status ModelImpl::stage(std::uint32_t form) {
     return std::move(status).with_context(fmt::format("model '{}'", program_->name));
   }
   if (logical_->software.checks_anything()) name_ranges();
+  if (logical_->software.inspects()) announce_for_inspection();
   return Status::ok();
 }
 
@@ -112,6 +116,23 @@ void ModelImpl::name_ranges() const {
             device, core.images.address[e], core.images.memory[e]->size(),
             fmt::format("{} image of {}", engine_label(static_cast<std::uint32_t>(e)),
                         program_->name));
+  }
+}
+
+void ModelImpl::announce_for_inspection() const {
+  for (std::size_t rank = 0; rank < cores_.size(); ++rank) {
+    const CoreModel& core = *cores_[rank];
+    const std::uint32_t device = core.core->device().index(), index = core.core->core();
+    for (const neff::Variable& v : program_->subgraphs[rank].variables) {
+      const std::uint64_t address = core.variable_address[v.var_id];
+      if (v.type == neff::VariableType::kStateBuffer || address == kUnplaced) continue;
+      logical_->software.variable(device, index, address, v.size, v.name);
+    }
+    for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
+      const ImageLayout& layout = core.images.layout[e];
+      logical_->software.image(device, index, e, rank, core.images.address[e], layout.bytes,
+                               runs_text(layout));
+    }
   }
 }
 
@@ -310,6 +331,8 @@ Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) 
   inputs.subgraph = &subgraph;
   inputs.variable_address = core.variable_address;
   inputs.filler_pa = filler->address();
+  // Rings of equal length are filled up with writes to it, in any order.
+  logical_->software.ignore(core.core->device().index(), filler->address(), filler->size());
   if (cores_.size() > 1) inputs.peer_core = peer_of(core).core();
   core.memory.push_back(std::move(filler));
 

@@ -62,6 +62,7 @@ class ModelImpl final : public Model, public std::enable_shared_from_this<ModelI
  private:
   // For the findings of a software device that checks programs.
   void name_ranges() const;
+  void announce_for_inspection() const;
   Status place_variables(CoreModel& core, const neff::Subgraph& subgraph);
   Status place_scratchpad(CoreModel& core, const neff::Subgraph& subgraph);
   Status place_pointers(CoreModel& core, const neff::Subgraph& subgraph,

@@ -20,6 +20,7 @@ SoftwareDevice::SoftwareDevice(const Bindings& bindings) {
     return;
   }
   checks_ = *checks != "none";
+  inspects_ = ask("inspect") == "1";
   coverage_ = checks->find("coverage") != std::string::npos;
 }
 
@@ -32,10 +33,48 @@ std::optional<std::string> SoftwareDevice::ask(const std::string& request) const
   return reply;
 }
 
-bool SoftwareDevice::is_stuck() const { return ask("stuck") == "1"; }
+SoftwareDevice::Motion SoftwareDevice::motion() const {
+  Motion motion;
+  const std::optional<std::string> reply = ask("stuck");
+  if (!reply || reply->size() < 3) return motion;
+  motion.stuck = reply->front() == '1';
+  std::from_chars(reply->data() + 2, reply->data() + reply->size(), motion.progress);
+  return motion;
+}
 
 std::string SoftwareDevice::describe(std::uint32_t device, std::uint32_t core) const {
   return ask(fmt::format("describe {} {}", device, core)).value_or("");
+}
+
+std::optional<SoftwareDevice::Standing> SoftwareDevice::standing(std::uint32_t device,
+                                                                 std::uint32_t core,
+                                                                 std::uint32_t engine) const {
+  const std::optional<std::string> reply =
+      ask(fmt::format("engine {} {} {}", device, core, engine));
+  if (!reply || reply->size() < 3) return std::nullopt;
+  Standing out;
+  const char* const end = reply->data() + reply->size();
+  const auto [next, error] = std::from_chars(reply->data() + 2, end, out.program_counter, 16);
+  if (error != std::errc() || next == end) return std::nullopt;
+  out.state.assign(next + 1, end);
+  return out;
+}
+
+void SoftwareDevice::count_finding(std::uint32_t device) const {
+  if (checks_) ask(fmt::format("finding {}", device));
+}
+
+void SoftwareDevice::variable(std::uint32_t device, std::uint32_t core, std::uint64_t address,
+                              std::uint64_t bytes, std::string_view name) const {
+  if (inspects_) ask(fmt::format("variable {} {} {:#x} {} {}", device, core, address, bytes, name));
+}
+
+void SoftwareDevice::image(std::uint32_t device, std::uint32_t core, std::uint32_t engine,
+                           std::size_t subgraph, std::uint64_t address, std::uint64_t bytes,
+                           std::string_view runs) const {
+  if (inspects_)
+    ask(fmt::format("image {} {} {} {} {:#x} {} {}", device, core, engine, subgraph, address, bytes,
+                    runs));
 }
 
 void SoftwareDevice::name(std::uint32_t device, std::uint64_t address, std::uint64_t bytes,
@@ -45,7 +84,13 @@ void SoftwareDevice::name(std::uint32_t device, std::uint64_t address, std::uint
 
 void SoftwareDevice::forget(std::uint32_t device, std::uint64_t address,
                             std::uint64_t bytes) const {
-  if (checks_ && bytes != 0) ask(fmt::format("forget {} {:#x} {}", device, address, bytes));
+  if ((checks_ || inspects_) && bytes != 0)
+    ask(fmt::format("forget {} {:#x} {}", device, address, bytes));
+}
+
+void SoftwareDevice::ignore(std::uint32_t device, std::uint64_t address,
+                            std::uint64_t bytes) const {
+  if (checks_ && bytes != 0) ask(fmt::format("ignore {} {:#x} {}", device, address, bytes));
 }
 
 void SoftwareDevice::expect_written(std::uint32_t device, std::uint64_t address,

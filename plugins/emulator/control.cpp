@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "driver/machine.h"
+#include "inspect/inspector.h"
 #include "verify/verifier.h"
 
 namespace opennrt::emu {
@@ -62,7 +63,64 @@ int take_target(Machine& machine, std::string_view* text, Target* out) {
   return out->host ? 0 : -EFAULT;
 }
 
+DeviceNode* take_node(Machine& machine, std::string_view* text, int* error) {
+  const auto device = take_number(text);
+  *error = device ? -ENODEV : -EINVAL;
+  return device && *device <= UINT32_MAX ? machine.node(static_cast<std::uint32_t>(*device))
+                                         : nullptr;
+}
+
+// "<device> <core> <engine>". 0 or -errno.
+int describe_engine(Machine& machine, std::string_view text, std::string* reply) {
+  int error = 0;
+  DeviceNode* node = take_node(machine, &text, &error);
+  if (!node) return error;
+  const auto core = take_number(&text), engine = take_number(&text);
+  if (!core || !engine) return -EINVAL;
+  if (*core >= machine.cores() || *engine >= machine.geometry().engines) return -ENODEV;
+  std::uint64_t program_counter = 0;
+  const std::string state = node->device->describe_engine(
+      static_cast<std::uint32_t>(*core), static_cast<std::uint32_t>(*engine), &program_counter);
+  if (!state.empty()) *reply = hex(program_counter) + " " + state;
+  return 0;
+}
+
+// "variable" and "image" for the inspector. 0 or -errno.
+int tell_inspector(Machine& machine, bool image, std::string_view text) {
+  int error = 0;
+  DeviceNode* node = take_node(machine, &text, &error);
+  if (!node) return error;
+  const auto core = take_number(&text);
+  const auto engine = image ? take_number(&text) : 0, subgraph = image ? take_number(&text) : 0;
+  const auto pa = take_number(&text), bytes = take_number(&text);
+  if (!core || !engine || !subgraph || !pa || !bytes) return -EINVAL;
+  if (*core >= machine.cores() || *engine >= machine.geometry().engines) return -ENODEV;
+  Inspector* inspector = node->device->inspector();
+  if (!inspector) return 0;
+  const auto c = static_cast<std::uint32_t>(*core);
+  if (!image) {
+    inspector->variable(c, *pa, *bytes, std::string(text));
+    return 0;
+  }
+  const bool good = inspector->image(c, static_cast<std::uint32_t>(*engine),
+                                     static_cast<std::uint32_t>(*subgraph), *pa, *bytes, text);
+  return good ? 0 : -EINVAL;
+}
+
 }  // namespace
+
+std::string report_text(Machine& machine) {
+  std::uint64_t findings = 0;
+  std::string lines;
+  for (std::uint32_t d = 0; d < machine.devices(); ++d) {
+    Device& device = *machine.node(d)->device;
+    if (device.verifier()) findings += device.verifier()->findings();
+    // Programs run on any device; the first word of a dump that was made counts.
+    if (device.inspector())
+      for (const std::string& line : device.inspector()->outcomes()) lines += line + "\n";
+  }
+  return "findings " + std::to_string(findings) + "\n" + lines;
+}
 
 int control(Machine& machine, const char* request, std::string* reply) {
   if (!request) return -EINVAL;
@@ -70,21 +128,32 @@ int control(Machine& machine, const char* request, std::string* reply) {
   const std::string_view command = take_word(&text);
   reply->clear();
   if (command == "stuck") {
-    *reply = machine.stuck() ? "1" : "0";
+    *reply = (machine.stuck() ? "1 " : "0 ") + std::to_string(machine.progress());
     return 0;
   }
   if (command == "verify") {
     *reply = describe_checks(machine.config().verify);
     return 0;
   }
-  if (command == "describe" || command == "findings") {
+  if (command == "inspect") {
+    *reply = machine.config().inspect.items.empty() ? "0" : "1";
+    return 0;
+  }
+  if (command == "engine") return describe_engine(machine, text, reply);
+  if (command == "image" || command == "variable")
+    return tell_inspector(machine, command == "image", text);
+  if (command == "describe" || command == "findings" || command == "finding") {
     const auto device = take_number(&text);
     if (!device) return -EINVAL;
     DeviceNode* node =
         *device > UINT32_MAX ? nullptr : machine.node(static_cast<std::uint32_t>(*device));
     if (!node) return -ENODEV;
+    Verifier* verifier = node->device->verifier();
+    if (command == "finding") {
+      if (verifier) verifier->count_finding();
+      return 0;
+    }
     if (command == "findings") {
-      Verifier* verifier = node->device->verifier();
       *reply = std::to_string(verifier ? verifier->findings() : 0);
       return 0;
     }
@@ -95,15 +164,20 @@ int control(Machine& machine, const char* request, std::string* reply) {
     return 0;
   }
   Target target;
-  if (command != "name" && command != "forget" && command != "expect" && command != "missing")
+  if (command != "name" && command != "forget" && command != "expect" && command != "ignore" &&
+      command != "missing")
     return -EINVAL;
   if (const int r = take_target(machine, &text, &target)) return r;
+  if (Inspector* inspector = target.device->inspector(); inspector && command == "forget")
+    inspector->forget(target.pa, target.bytes);
   Verifier* verifier = target.device->verifier();
   if (!verifier) return 0;
   if (command == "name") {
     verifier->name_range(target.pa, target.bytes, std::string(text));
   } else if (command == "forget") {
     verifier->forget_names(target.pa, target.bytes);
+  } else if (command == "ignore") {
+    verifier->ignore_range(target.pa, target.bytes);
   } else if (command == "expect") {
     verifier->never_written(target.host, target.bytes);
   } else {

@@ -4,13 +4,22 @@
 // runtime asks beyond the driver's interface.
 //
 //   describe <device> <core>           engines that stand inside a program or have failed
-//   stuck                              "1": no engine and no DMA queue can go on, else "0"
+//   stuck                              "1 <n>": no engine and no DMA queue can go on, else
+//                                      "0 <n>"; n grows while programs get on
 //   verify                             the checks that are on, as emulator.verify takes them
 //   name <device> <pa> <bytes> <text>  what findings call a range
-//   forget <device> <pa> <bytes>       names that start in the range
+//   forget <device> <pa> <bytes>       names, variables and images that start in the range
+//   ignore <device> <pa> <bytes>       accesses there are not checked
 //   expect <device> <pa> <bytes>       from now on the bytes count as not written
 //   missing <device> <pa> <bytes>      offset of the first byte not written since, or "none"
 //   findings <device>                  number of findings so far
+//   finding <device>                   the runtime found something itself: one more
+//   engine <device> <core> <engine>    program counter (hex) of an engine inside a program
+//                                      and what it waits for; empty: stopped
+//   inspect                            "1": emulator.inspect asks for dumps, else "0"
+//   variable <device> <core> <pa> <bytes> <name>
+//   image <device> <core> <engine> <subgraph> <pa> <bytes> <runs>
+//                                      see Inspector::image
 //
 // Numbers are decimal or 0x hexadecimal; a device is its index.
 #pragma once
@@ -23,5 +32,9 @@ class Machine;
 
 // 0 or -errno.
 int control(Machine& machine, const char* request, std::string* reply);
+
+// What was found and dumped, one line each: "findings N", then per item of
+// emulator.inspect "done FILE", "failed FILE REASON" or "unreached FILE REASON".
+std::string report_text(Machine& machine);
 
 }  // namespace opennrt::emu

@@ -132,12 +132,31 @@ int port_attach(const nrtp_host* host, void** ctx) {
   });
 }
 
+// emulator.report: complete under its name, or absent.
+void write_report(Port& port) {
+  const std::string& path = port.machine->config().report;
+  if (path.empty()) return;
+  const std::string text = report_text(*port.machine);
+  const std::string temporary = path + ".partial";
+  std::FILE* file = std::fopen(temporary.c_str(), "we");
+  bool good = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  good = file && std::fclose(file) == 0 && good;
+  good = good && std::rename(temporary.c_str(), path.c_str()) == 0;
+  if (good) return;
+  const std::string message = "emulator.report " + path + ": " + std::strerror(errno);
+  port.host->log(port.host->self, NRTP_LOG_ERROR, "EMU", message.c_str());
+}
+
 void port_detach(void* ctx) {
   std::lock_guard lock(port_mutex);
   Port* port = from(ctx);
   Client client;
   if (!port || !port->client(&client) || --port->attaches > 0) return;
   if (process_port == port) process_port = nullptr;
+  guarded([&] {
+    write_report(*port);
+    return 0;
+  });
   delete port;
 }
 

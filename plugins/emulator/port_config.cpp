@@ -13,12 +13,16 @@ namespace {
 
 constexpr std::uint64_t kHostBytes = std::uint64_t{4} << 30;
 
-bool get(const nrtp_host* host, const char* key, std::string* out) {
-  char text[256];
-  if (host->config_get(host->self, key, text, sizeof text) != NRTP_OK) return false;
-  *out = text;
+bool get(const nrtp_host* host, const char* key, std::string* out, std::size_t limit = 256) {
+  std::string text(limit, '\0');
+  if (host->config_get(host->self, key, text.data(), text.size()) != NRTP_OK) return false;
+  *out = text.c_str();
   return !out->empty();
 }
+
+// A list of dumps may be long; more than this is no setting.
+constexpr std::size_t kInspectBytes = 1 << 20;
+constexpr std::size_t kPathBytes = 4096;
 
 // Decimal or 0x, optionally followed by K, M, G or T (powers of 1024).
 bool parse_bytes(std::string_view text, std::uint64_t* out) {
@@ -115,6 +119,12 @@ bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string*
     return false;
   }
   if (!read_verify(host, &out->verify, error)) return false;
+  std::string items;
+  if (get(host, "emulator.inspect", &items, kInspectBytes) &&
+      !parse_inspect(items, &out->inspect.items, error))
+    return false;
+  get(host, "emulator.inspect_dir", &out->inspect.directory, kPathBytes);
+  get(host, "emulator.report", &out->report, kPathBytes);
   out->memory_limit = cgroup_memory_max();
   return true;
 }

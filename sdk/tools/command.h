@@ -12,5 +12,6 @@ namespace opennrt::tools {
 // 2 bad usage.
 int run_command(const std::vector<std::string>& args);
 int plugins_command(const std::vector<std::string>& args);
+int isa_command(const std::vector<std::string>& args);
 
 }  // namespace opennrt::tools

@@ -27,6 +27,7 @@ struct Subcommand {
 constexpr Subcommand kSubcommands[] = {
     {"run", opennrt::tools::run_command, "load a model, fill its inputs, execute it"},
     {"plugins", opennrt::tools::plugins_command, "list every plugin candidate with its verdict"},
+    {"isa", opennrt::tools::isa_command, "list the instructions the software device executes"},
 };
 
 void usage(std::FILE* to) {

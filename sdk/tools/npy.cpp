@@ -122,6 +122,12 @@ std::string npy_header(nrt_dtype_t dtype, const std::vector<std::uint32_t>& shap
 std::size_t dtype_bytes(nrt_dtype_t dtype) { return row_of(dtype).bytes; }
 const char* dtype_name(nrt_dtype_t dtype) { return row_of(dtype).name; }
 
+nrt_dtype_t dtype_of_name(const std::string& name) {
+  for (const DtypeRow& row : kDtypes)
+    if (name == row.name) return row.dtype;
+  return NRT_DTYPE_UNKNOWN;
+}
+
 bool read_file(const std::string& path, std::vector<std::byte>* out, std::string* error) {
   File file(std::fopen(path.c_str(), "rb"));
   if (!file) {

@@ -17,6 +17,8 @@ namespace opennrt::tools {
 std::size_t dtype_bytes(nrt_dtype_t dtype);
 // "float32", "bfloat16", ...
 const char* dtype_name(nrt_dtype_t dtype);
+// NRT_DTYPE_UNKNOWN: no such name.
+nrt_dtype_t dtype_of_name(const std::string& name);
 
 // The whole file. Returns false with a message naming the file.
 bool read_file(const std::string& path, std::vector<std::byte>* out, std::string* error);

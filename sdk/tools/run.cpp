@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // opennrt run: a client of the public C ABI like any other.
-#include <Poco/Util/HelpFormatter.h>
-#include <Poco/Util/Option.h>
 #include <Poco/Util/OptionException.h>
-#include <Poco/Util/OptionProcessor.h>
-#include <Poco/Util/OptionSet.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +13,6 @@
 #include <filesystem>
 #include <map>
 #include <random>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -30,120 +25,21 @@
 #include "nrt/nrt.h"
 #include "nrt/nrt_experimental.h"
 #include "plugin/loader.h"
+#include "run_checks.h"
+#include "run_options.h"
 
 namespace opennrt::tools {
 
 namespace {
 
-struct Options {
-  std::string model;
-  std::string fill = "random";
-  std::uint64_t seed = 1;
-  std::map<std::string, std::string> inputs;  // tensor -> file or fill
-  std::string output_dir;
-  bool raw = false;
-  int executions = 1;
-  int vnc = -1;
-  std::string device;
-};
-
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-long parse_count(const std::string& option, const std::string& text, long lowest, long highest) {
-  char* end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 0);
-  if (text.empty() || *end != '\0' || value < lowest || value > highest)
-    throw UsageError("--" + option + "=" + text + ": expected a number from " +
-                     std::to_string(lowest) + " to " + std::to_string(highest));
-  return value;
-}
-
-bool is_fill(const std::string& kind) {
-  return kind == "zeros" || kind == "ones" || kind == "ramp" || kind == "random";
-}
-
-Poco::Util::OptionSet option_set() {
-  using Poco::Util::Option;
-  Poco::Util::OptionSet set;
-  set.addOption(Option("help", "h", "print this text"));
-  set.addOption(Option("input", "i", "NAME=FILE.npy, NAME=FILE or NAME=zeros|ones|ramp|random")
-                    .argument("NAME=WHAT")
-                    .repeatable(true));
-  set.addOption(Option("fill", "f", "inputs not named: zeros, ones, ramp or random (default)")
-                    .argument("KIND"));
-  set.addOption(Option("seed", "s", "seed of random inputs (default 1)").argument("N"));
-  set.addOption(Option("executions", "n", "executions to run and time (default 1)").argument("N"));
-  set.addOption(
-      Option("output-dir", "o", "write each output as DIR/NAME.npy; makes DIR").argument("DIR"));
-  set.addOption(Option("raw", "r", "with --output-dir: raw bytes, DIR/NAME.bin"));
-  set.addOption(Option("vnc", "c", "logical core (default: the least used)").argument("N"));
-  set.addOption(Option("device", "d", "auto, kernel or emulator").argument("NAME"));
-  return set;
-}
-
-Options parse(const std::vector<std::string>& args, bool* help) {
-  const Poco::Util::OptionSet set = option_set();
-  Poco::Util::OptionProcessor processor(set);
-  processor.setUnixStyle(true);
-  Options options;
-  *help = false;
-  const auto apply = [&](const std::string& name, const std::string& value) {
-    if (name == "help") *help = true;
-    if (name == "raw") options.raw = true;
-    if (name == "fill") {
-      if (!is_fill(value))
-        throw UsageError("--fill=" + value + ": expected zeros, ones, ramp or random");
-      options.fill = value;
-    }
-    if (name == "output-dir") options.output_dir = value;
-    if (name == "device") options.device = value;
-    if (name == "seed")
-      options.seed = static_cast<std::uint64_t>(parse_count(name, value, 0, 1L << 62));
-    if (name == "executions")
-      options.executions = static_cast<int>(parse_count(name, value, 1, 100'000'000));
-    if (name == "vnc") options.vnc = static_cast<int>(parse_count(name, value, -1, 255));
-    if (name == "input") {
-      const std::size_t equals = value.find('=');
-      if (equals == std::string::npos || equals == 0)
-        throw UsageError("--input=" + value + ": expected NAME=WHAT");
-      options.inputs[value.substr(0, equals)] = value.substr(equals + 1);
-    }
-  };
-  for (const std::string& arg : args) {
-    std::string name, value;
-    if (processor.process(arg, name, value)) {
-      if (!name.empty()) apply(name, value);  // empty: the value is the next word
-    } else if (options.model.empty()) {
-      options.model = arg;
-    } else {
-      throw UsageError("unexpected argument " + arg);
-    }
-  }
-  processor.checkRequired();  // an option whose value never came
-  if (options.model.empty() && !*help) throw UsageError("no model given");
-  return options;
-}
-
-void print_help() {
-  Poco::Util::OptionSet set = option_set();
-  Poco::Util::HelpFormatter help(set);
-  help.setCommand("opennrt run");
-  help.setUsage("MODEL.neff [options]");
-  help.setHeader("Loads a compiled model, fills its inputs, executes it.");
-  std::ostringstream text;
-  help.format(text);
-  std::fputs(text.str().c_str(), stdout);
-}
-
 // Made before anything runs: a mistyped directory costs no execution.
-void make_output_dir(const std::string& dir) {
+void make_dir(const char* option, const std::string& dir) {
   if (dir.empty()) return;
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   if (!error && access(dir.c_str(), W_OK) != 0) error.assign(errno, std::generic_category());
-  if (error) throw std::runtime_error("--output-dir=" + dir + ": " + error.message());
+  if (error)
+    throw std::runtime_error(std::string("--") + option + "=" + dir + ": " + error.message());
 }
 
 void require(NRT_STATUS status, const std::string& what) {
@@ -250,7 +146,7 @@ void choose_device(const std::string& model) {
 // A loaded model with its tensors; releases everything in reverse order.
 class Session {
  public:
-  explicit Session(const Options& options) : options_(options) {
+  explicit Session(const RunOptions& options) : options_(options) {
     require(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), "nrt_init");
     initialised_ = true;
   }
@@ -327,6 +223,35 @@ class Session {
                 microseconds.back(), options_.executions);
   }
 
+  // A name in --compare that is neither output nor dump.
+  void check_names() const {
+    for (const CompareRequest& request : options_.compares) {
+      if (find_dump(options_, request.name) != nullptr) continue;
+      if (std::none_of(tensors_.begin(), tensors_.end(), [&](const BoundTensor& t) {
+            return t.usage == NRT_TENSOR_USAGE_OUTPUT && t.name == request.name;
+          }))
+        throw UsageError("--compare: the model has no output and the command no dump named '" +
+                         request.name + "'");
+    }
+  }
+
+  // False: some output does not match its reference.
+  bool compare_outputs() {
+    bool good = true;
+    for (const CompareRequest& request : options_.compares) {
+      for (const BoundTensor& t : tensors_) {
+        if (t.usage != NRT_TENSOR_USAGE_OUTPUT || t.name != request.name ||
+            find_dump(options_, request.name) != nullptr)
+          continue;
+        TypedData values{t.dtype, std::vector<std::byte>(t.bytes)};
+        require(nrt_tensor_read(t.tensor, values.bytes.data(), 0, values.bytes.size()),
+                "nrt_tensor_read");
+        good &= compare_and_print(request, values, {t.shape.begin(), t.shape.end()});
+      }
+    }
+    return good;
+  }
+
   void write_outputs() {
     if (options_.output_dir.empty()) return;
     for (const BoundTensor& t : tensors_) {
@@ -365,7 +290,7 @@ class Session {
     return data;
   }
 
-  const Options& options_;
+  const RunOptions& options_;
   bool initialised_ = false;
   int core_ = 0;
   nrt_model_t* model_ = nullptr;
@@ -379,25 +304,45 @@ class Session {
 int run_command(const std::vector<std::string>& args) {
   try {
     bool help = false;
-    const Options options = parse(args, &help);
+    const RunOptions options = parse_run_options(args, &help);
     if (help) {
-      print_help();
+      print_run_help();
       return 0;
     }
-    make_output_dir(options.output_dir);
+    make_dir("output-dir", options.output_dir);
+    if (!options.dumps.empty()) make_dir("dump-dir", options.dump_dir);
     if (!options.device.empty()) setenv("OPENNRT_DEVICE", options.device.c_str(), 1);
+    RunChecks checks(options);
+    if (checks.wanted()) {
+      const config::Loaded loaded = config::load({.environment = config::process_environment()});
+      if (loaded.status.is_ok() && !on_software_device(*loaded.config))
+        throw UsageError("--verify and --break need the software device (--device emulator)");
+      checks.request();
+    }
     choose_device(options.model);
-    Session session(options);
-    session.load();
-    nrt_instance_info_t instance{};
-    require(nrt_get_instance_info(&instance, sizeof instance), "nrt_get_instance_info");
-    std::printf("device  %s\nmodel   %s\n", instance.arch_name, options.model.c_str());
-    session.bind();
-    session.execute();
-    session.write_outputs();
+    bool good = true, failed = false;
+    try {
+      Session session(options);
+      session.load();
+      session.check_names();
+      nrt_instance_info_t instance{};
+      require(nrt_get_instance_info(&instance, sizeof instance), "nrt_get_instance_info");
+      std::printf("device  %s\nmodel   %s\n", instance.arch_name, options.model.c_str());
+      session.bind();
+      session.execute();
+      session.write_outputs();
+      good = session.compare_outputs();
+    } catch (const UsageError&) {
+      throw;
+    } catch (const std::runtime_error& e) {
+      // What the checks found belongs to the answer.
+      std::fprintf(stderr, "opennrt run: %s\n", e.what());
+      failed = true;
+    }
+    good &= checks.finish(failed) && !failed;
     if (std::fflush(stdout) != 0)
       throw std::runtime_error(std::string("standard output: ") + std::strerror(errno));
-    return 0;
+    return good ? 0 : 1;
   } catch (const UsageError& e) {
     std::fprintf(stderr, "opennrt run: %s\n", e.what());
     return 2;

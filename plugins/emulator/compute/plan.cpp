@@ -9,9 +9,11 @@ namespace opennrt::emu {
 
 namespace {
 
-// Refusals first: a family that executes an opcode overrides them.
+// Of opcodes that are decoded only; a family that executes one overrides them.
+constexpr std::span<const PlanEntry> (*kRefusalTables[])() = {pe_refused_plans, refused_plans,
+                                                              vector_refused_plans};
+
 constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {
-    pe_refused_plans,    refused_plans,  vector_refused_plans,
     activation_plans,    copy_plans,     cross_lane_plans,
     elementwise_plans,   gather_plans,   index_select_plans,
     lane_plans,          match_plans,    pe_load_plans,
@@ -22,6 +24,8 @@ constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {
 
 std::array<PlanMaker, 256> join_tables() {
   std::array<PlanMaker, 256> makers{};
+  for (const auto table : kRefusalTables)
+    for (const PlanEntry& e : table()) makers[e.opcode] = e.make;
   for (const auto table : kFamilyTables)
     for (const PlanEntry& e : table()) makers[e.opcode] = e.make;
   return makers;
@@ -32,6 +36,15 @@ std::array<PlanMaker, 256> join_tables() {
 PlanMaker find_plan_maker(std::uint8_t opcode) {
   static const std::array<PlanMaker, 256> makers = join_tables();
   return makers[opcode];
+}
+
+PlanSupport plan_support(std::uint8_t opcode) {
+  PlanSupport support;
+  for (const auto table : kFamilyTables)
+    for (const PlanEntry& e : table()) support.executing += e.opcode == opcode ? 1 : 0;
+  for (const auto table : kRefusalTables)
+    for (const PlanEntry& e : table()) support.refused |= e.opcode == opcode;
+  return support;
 }
 
 std::unique_ptr<ComputePlan> plan_compute(const PlanContext& context, const std::uint8_t* record,

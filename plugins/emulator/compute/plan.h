@@ -64,6 +64,14 @@ struct PlanEntry {
 // software device executes.
 PlanMaker find_plan_maker(std::uint8_t opcode);
 
+// What the families say about an opcode: how many execute it (more than one is a
+// mistake), and whether it is only refused with a reason.
+struct PlanSupport {
+  std::uint32_t executing = 0;
+  bool refused = false;
+};
+PlanSupport plan_support(std::uint8_t opcode);
+
 // nullptr: *error says what the software device does not do. The opcode has a
 // maker.
 std::unique_ptr<ComputePlan> plan_compute(const PlanContext& context, const std::uint8_t* record,

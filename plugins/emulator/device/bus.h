@@ -45,6 +45,7 @@ enum class ErrorType : std::uint8_t {
 };
 
 class Verifier;
+class Inspector;
 
 // Content of a notification record besides phase and timestamp.
 struct Notification {
@@ -69,6 +70,8 @@ class Bus {
   virtual void notify(std::uint32_t core, std::uint32_t queue, const Notification& record) = 0;
   // nullptr: nothing is verified.
   virtual Verifier* verifier() { return nullptr; }
+  // nullptr: nothing is inspected.
+  virtual Inspector* inspector() { return nullptr; }
   // One host log line and one error record. `text` follows the name of the unit.
   virtual void report(const Origin& who, ErrorType type, std::uint16_t detail,
                       const std::string& text) = 0;

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "device/memory.h"
+#include "inspect/inspector.h"
 #include "opennrt/arch.h"
 #include "verify/options.h"
 
@@ -24,7 +25,8 @@ struct DeviceConfig {
   const nrtp_arch_plugin* arch = nullptr;
   const nrtp_product* product = nullptr;
   std::uint32_t index = 0;  // device number
-  VerifyOptions verify;
+  VerifyOptions verify{};
+  InspectOptions inspect{};
 };
 
 class Verifier;
@@ -87,11 +89,17 @@ class Device {
   virtual bool runnable() = 0;
   // True when none could, and no thread is running one.
   virtual bool idle() = 0;
+  // Grows while programs get on; stands still in an endless loop.
+  virtual std::uint64_t progress() = 0;
 
   // One line about every engine that stands inside a program or has failed:
   // engine, slot address, wait mode, index, value, threshold. For reports of
   // a run that does not end.
   virtual std::string describe(std::uint32_t core) = 0;
+  // The same of one engine without its name, and its program counter; empty when
+  // it is stopped or being run.
+  virtual std::string describe_engine(std::uint32_t core, std::uint32_t engine,
+                                      std::uint64_t* program_counter) = 0;
   // True when a notification of the core was dropped because its queue was
   // full. Also bit 29 of the register at 0x1C of the core's notification block;
   // writing that bit there clears it.
@@ -104,6 +112,8 @@ class Device {
   virtual void memory_mapped(std::uint64_t pa, std::uint64_t bytes) = 0;
   // nullptr: nothing is verified.
   virtual Verifier* verifier() = 0;
+  // nullptr: nothing is inspected.
+  virtual Inspector* inspector() = 0;
 };
 
 }  // namespace opennrt::emu

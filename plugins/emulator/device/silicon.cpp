@@ -77,13 +77,18 @@ Silicon::Silicon(const DeviceConfig& config, std::shared_ptr<DeviceMemory> memor
               ? c.reg
               : UINT32_MAX;
     }
-  for (std::uint32_t i = 0; i < cores; ++i)
-    cores_.push_back(std::make_unique<Core>(this, i, arch.geometry->engines));
   if (config.verify.tracks_memory() || config.verify.order_seed)
     verifier_ = std::make_unique<Verifier>(
         config.verify, map_, [this](const Origin& who, const std::string& text) {
           report(who, ErrorType::kDroppedAccess, 0, "verify: " + text);
         });
+  if (!config.inspect.items.empty())
+    inspector_ = std::make_unique<Inspector>(config.inspect, map_, [this](const std::string& text) {
+      log(NRTP_LOG_ERROR, "device " + std::to_string(config_.index) + ": " + text);
+    });
+  // The engines look once who watches them.
+  for (std::uint32_t i = 0; i < cores; ++i)
+    cores_.push_back(std::make_unique<Core>(this, i, arch.geometry->engines));
   dma_ = std::make_unique<DmaFabric>(*this, config.verify.order_seed.has_value());
   random_.seed(config.verify.order_seed.value_or(0));
   for (std::uint32_t i = 0; i < cores; ++i) poison_core(i);
@@ -316,11 +321,22 @@ bool Silicon::idle() {
   return std::all_of(cores_.begin(), cores_.end(), [](const auto& core) { return core->idle(); });
 }
 
+std::uint64_t Silicon::progress() {
+  std::uint64_t sum = 0;
+  for (const auto& core : cores_) sum += core->slots_reached();
+  return sum;
+}
+
 std::string Silicon::describe(std::uint32_t core) {
   if (!has_core(core))
     return "core " + std::to_string(core) + ": the device has " + std::to_string(cores_.size()) +
            " cores";
   return cores_[core]->describe();
+}
+
+std::string Silicon::describe_engine(std::uint32_t core, std::uint32_t engine,
+                                     std::uint64_t* program_counter) {
+  return has_core(core) ? cores_[core]->describe_engine(engine, program_counter) : std::string();
 }
 
 bool Silicon::notification_overflow(std::uint32_t core) {

@@ -49,12 +49,16 @@ class Silicon final : public Device, public Bus {
   bool run(std::uint64_t max_records) override;
   bool runnable() override;
   bool idle() override;
+  std::uint64_t progress() override;
   std::string describe(std::uint32_t core) override;
+  std::string describe_engine(std::uint32_t core, std::uint32_t engine,
+                              std::uint64_t* program_counter) override;
   bool notification_overflow(std::uint32_t core) override;
   void memory_allocated(std::uint64_t pa, std::uint64_t bytes) override;
   void memory_freed(std::uint64_t pa, std::uint64_t bytes) override;
   void memory_mapped(std::uint64_t pa, std::uint64_t bytes) override;
   Verifier* verifier() override { return verifier_.get(); }
+  Inspector* inspector() override { return inspector_.get(); }
 
   // Bus
   const AddressMap& map() const override { return map_; }
@@ -116,6 +120,7 @@ class Silicon final : public Device, public Bus {
   std::vector<std::unique_ptr<Core>> cores_;
   std::unique_ptr<DmaFabric> dma_;
   std::unique_ptr<Verifier> verifier_;
+  std::unique_ptr<Inspector> inspector_;
   std::mutex order_mutex_;  // one thread at a time in random order; guards random_
   std::mt19937_64 random_;
   std::atomic<std::uint32_t> reported_{0};  // error lines written to the log

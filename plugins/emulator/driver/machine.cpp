@@ -102,6 +102,7 @@ bool Machine::build(std::string* error) {
     device.product = &product_;
     device.index = i;
     device.verify = config_.verify;
+    device.inspect = config_.inspect;
     node->device = config_.make_device(device, node->memory, error);
     if (!node->device) return false;
 
@@ -368,6 +369,12 @@ bool Machine::run(std::uint64_t max_records) {
 bool Machine::stuck() {
   return std::all_of(nodes_.begin(), nodes_.end(),
                      [](const auto& node) { return node->device->idle(); });
+}
+
+std::uint64_t Machine::progress() {
+  std::uint64_t sum = 0;
+  for (const auto& node : nodes_) sum += node->device->progress();
+  return sum;
 }
 
 void Machine::build_blocked() {

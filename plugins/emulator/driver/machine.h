@@ -42,7 +42,9 @@ struct MachineConfig {
   const DriverPreset* driver = find_driver_preset(kDefaultDriver);
   DeviceFactory make_device;
   bool failed_reset = false;  // the start-up reset never completes
-  VerifyOptions verify;
+  VerifyOptions verify{};
+  InspectOptions inspect{};
+  std::string report;  // file written when the device goes: see write_report
 };
 
 // What a descriptor says about the open file behind it.
@@ -81,6 +83,8 @@ class Machine {
   bool run(std::uint64_t max_records);
   // No device could go on, and none is being run.
   bool stuck();
+  // Sum of the devices' progress.
+  std::uint64_t progress();
 
   const MachineConfig& config() const { return config_; }
   const ArchFacts& facts() const { return facts_; }

@@ -70,13 +70,26 @@ void Core::reset() {
   stop_requests_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
-std::string Core::describe() {
-  const std::string name = "core " + std::to_string(index_) + ": ";
-  // An engine turn is short, but a whole run may not end at all.
+// An engine turn is short, but a whole run may not end at all.
+bool Core::wait_for_token() {
   for (int attempt = 0; !take_token(); ++attempt) {
-    if (attempt == 1000) return name + "running";
+    if (attempt == 1000) return false;
     std::this_thread::yield();
   }
+  return true;
+}
+
+std::string Core::describe_engine(std::uint32_t engine, std::uint64_t* program_counter) {
+  if (engine >= n_engines_ || !wait_for_token()) return {};
+  *program_counter = engines_[engine].program_counter();
+  std::string text = engines_[engine].describe_state();
+  give_token();
+  return text;
+}
+
+std::string Core::describe() {
+  const std::string name = "core " + std::to_string(index_) + ": ";
+  if (!wait_for_token()) return name + "running";
   std::string text;
   for (std::uint32_t e = 0; e < n_engines_; ++e) {
     const std::string one = engines_[e].describe();

@@ -35,6 +35,12 @@ class Core {
     return ready_.load(std::memory_order_acquire) && !token_.load(std::memory_order_acquire);
   }
 
+  // Sum over the engines of the slots they have reached: moves while programs do.
+  std::uint64_t slots_reached() const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t e = 0; e < n_engines_; ++e) sum += engines_[e].slots_reached();
+    return sum;
+  }
   // Nothing to do and nobody at it.
   bool idle() const {
     return !token_.load(std::memory_order_seq_cst) && !ready_.load(std::memory_order_seq_cst);
@@ -55,6 +61,8 @@ class Core {
   void reset();
 
   std::string describe();
+  // Without the name of the engine; empty when it is stopped or being run.
+  std::string describe_engine(std::uint32_t engine, std::uint64_t* program_counter);
 
  private:
   // Records an engine may retire before the others get their turn: keeps a
@@ -66,6 +74,7 @@ class Core {
   bool take_token() { return !token_.exchange(true, std::memory_order_seq_cst); }
   void give_token() { token_.store(false, std::memory_order_seq_cst); }
   std::uint64_t run_engines(std::uint64_t budget);
+  bool wait_for_token();
 
   std::uint32_t index_, n_engines_;
   SyncBank sync_;

@@ -95,6 +95,8 @@ bool check_update(std::uint32_t mode, std::uint32_t value, std::string* error) {
   return true;
 }
 
+bool is_sequencer_opcode(std::uint8_t opcode) { return find_record(opcode) != nullptr; }
+
 Outcome execute_plan(Sequencer& s, const Decoded& d) {
   std::string error;
   return d.plan->execute(s.state(), &error) ? Outcome::kNext : s.fail(d.raw[0], error);

@@ -70,6 +70,9 @@ bool check_update(std::uint32_t mode, std::uint32_t value, std::string* error);
 // cannot be executed on this device.
 bool decode_record(const PlanContext& context, Decoded* out, std::string* error);
 
+// True when a sequencer executes the opcode itself: no compute family is asked.
+bool is_sequencer_opcode(std::uint8_t opcode);
+
 // How many small records the execution of a decoded one stands for, so that
 // what is executed in one go takes a bounded time. At least 1, and a function
 // of the record alone: the interleaving of engines does not depend on the clock.

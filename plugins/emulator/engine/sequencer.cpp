@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "inspect/inspector.h"
 #include "verify/verifier.h"
 
 namespace opennrt::emu {
@@ -67,6 +68,7 @@ void Sequencer::configure(Bus* bus, std::uint32_t core, std::uint32_t engine) {
   state_.bus = bus;
   state_.core = core;
   state_.engine = engine;
+  inspector_ = bus->inspector();
   defer_transfers_ = bus->verifier() && bus->verifier()->options().order_seed;
   // A private arch speaks the newest instruction set unless its plugin executes
   // the instruction itself.
@@ -235,6 +237,7 @@ bool Sequencer::perform_pending_transfer() {
 }
 
 void Sequencer::notify(std::uint32_t kind, std::uint32_t sub_id, std::uint32_t hint) {
+  if (kind == isa::kNotifyStart) furthest_ = pc_;
   const std::uint64_t line = pc_ / isa::kRecordBytes;
   // Tag 4 * (engine + 1) + 2; hint in the high nibble of byte 2.
   const std::uint32_t tag = 4 * (engine() + 1) + 2;
@@ -242,6 +245,7 @@ void Sequencer::notify(std::uint32_t kind, std::uint32_t sub_id, std::uint32_t h
       .word0 = static_cast<std::uint32_t>(line & 0xFFFFF) | (hint & 0xF) << 20 | (tag & 0x1F) << 24,
       .word1 = (sub_id & 0xFFFF) | kind << 16};
   bus_->notify(core(), bus_->map().geometry().status_queue_first + engine(), n);
+  if (inspector_ && kind == isa::kNotifyStart) inspector_->started(core(), engine(), pc_);
 }
 
 Outcome Sequencer::fail(std::uint32_t opcode, const std::string& text) {
@@ -277,6 +281,11 @@ bool Sequencer::step() {
        (h.opcode != isa::kOpEventSemaphore && !consume(h.wait_mode, h.wait_index))))
     return false;
   state_.pc = pc_;
+  if (pc_ > furthest_) {
+    furthest_ = pc_;
+    slots_reached_.store(slots_reached_.load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed);
+  }
   if (Verifier* v = bus_->verifier()) {
     v->begin(origin());
     note_wait(h.wait_mode, h.wait_index, h.value);
@@ -298,6 +307,8 @@ bool Sequencer::step() {
       break;
   }
   update(h.update_mode, h.update_index, h.value);
+  if (inspector_) [[unlikely]]
+    inspector_->retired(core(), engine(), state_.pc);
   weight_ = d.weight;
   return true;
 }
@@ -311,6 +322,7 @@ std::uint64_t Sequencer::run(std::uint64_t budget) {
             start_lo_.load(std::memory_order_acquire);
       running_ = true;
       failed_ = false;
+      furthest_ = 0;
       ++retired;
       continue;
     }
@@ -321,32 +333,36 @@ std::uint64_t Sequencer::run(std::uint64_t budget) {
 }
 
 std::string Sequencer::describe() const {
-  if (!running_) {
-    if (!failed_) return {};
-    return std::string(engine_name(engine())) + " at " + hex(pc_) + " stopped by an error";
-  }
-  std::string text = std::string(engine_name(engine())) + " at " + hex(pc_);
+  const std::string state = describe_state();
+  return state.empty() ? state
+                       : std::string(engine_name(engine())) + " at " + hex(pc_) + " " + state;
+}
+
+std::string Sequencer::describe_state() const {
+  if (!running_) return failed_ ? "stopped by an error" : "";
+  std::string text;
   const std::uint8_t* memory = bus_->map().memory(pc_, isa::kRecordBytes);
-  if (!memory) return text;
+  if (!memory) return "runs";
   const auto r = isa::load_record<isa::EventSemaphoreRecord>(memory);
   const auto wait = [&](std::uint32_t mode, std::uint32_t index, std::uint32_t value) {
     if (mode == 0 || !valid_wait_mode(mode) || wait_holds(mode, index, value)) return;
+    const std::string joint = text.empty() ? "" : " and ";
     if ((mode & 0xF) > isa::kWaitSemGe && (mode & isa::kWaitRegisterBit) == 0) {
       const bool set = mode == isa::kWaitEvtSet || mode == isa::kWaitEvtSetThenClear;
-      text += " waits (mode " + std::to_string(mode) + ") for event " + std::to_string(index) +
-              (set ? " set" : " clear") + " (value " +
+      text += joint + "waits (mode " + std::to_string(mode) + ") for event " +
+              std::to_string(index) + (set ? " set" : " clear") + " (value " +
               std::to_string(bus_->sync(core()).event(index)) + ")";
       return;
     }
     const std::uint32_t* operand = mode & isa::kWaitRegisterBit ? reg(value) : &value;
-    text += " waits (mode " + std::to_string(mode) + ") for semaphore " + std::to_string(index) +
-            " " + comparison(mode) + " " +
+    text += joint + "waits (mode " + std::to_string(mode) + ") for semaphore " +
+            std::to_string(index) + " " + comparison(mode) + " " +
             std::to_string(static_cast<std::int32_t>(operand ? *operand : 0)) + " (value " +
             std::to_string(bus_->sync(core()).semaphore(index)) + ")";
   };
   wait(r.h.wait_mode, r.h.wait_index, r.h.value);
   if (r.h.opcode == isa::kOpEventSemaphore) wait(r.wait_mode, r.wait_index, r.wait_value);
-  return text;
+  return text.empty() ? "runs" : text;
 }
 
 }  // namespace opennrt::emu

@@ -42,6 +42,13 @@ class Sequencer {
 
   // "PE at 0x1040 waits for semaphore 2 == 8 (value 5)"; empty when stopped.
   std::string describe() const;
+  // "waits for semaphore 2 == 8 (value 5)", "stopped by an error" or "runs";
+  // empty when stopped.
+  std::string describe_state() const;
+
+  // New slots reached since the engine was started or sent its last START
+  // record. Unlike the records retired it stands still in an endless loop.
+  std::uint64_t slots_reached() const { return slots_reached_.load(std::memory_order_relaxed); }
 
   std::uint64_t program_counter() const { return pc_; }
   bool running() const { return running_; }
@@ -99,9 +106,12 @@ class Sequencer {
   isa::Generation generation_ = isa::Generation::kSunda;
   bool running_ = false, failed_ = false;
   std::uint64_t pc_ = 0;
+  std::uint64_t furthest_ = 0;  // highest slot since then
+  std::atomic<std::uint64_t> slots_reached_{0};
   std::uint32_t arg_table_[2] = {};
   std::atomic<std::uint32_t> start_ctrl_{0}, start_lo_{0}, start_hi_{0};
   DecodeCache cache_;
+  Inspector* inspector_ = nullptr;
   std::uint64_t weight_ = 1;  // of the last record
   bool defer_transfers_ = false;
   std::deque<GeneratedTransfer> pending_transfers_;

@@ -245,6 +245,10 @@ void Verifier::access(const Origin& who, std::string_view what, std::uint64_t pa
   std::string finding;
   {
     std::lock_guard lock(mutex_);
+    if (auto it = ignored_.upper_bound(pa); it != ignored_.begin()) {
+      --it;
+      if (pa - it->first < it->second && bytes <= it->second - (pa - it->first)) return;
+    }
     if (options_.bounds) {
       nrtp_addr_class c;
       if (map_.classify(pa, &c) && c.kind == NRTP_ADDR_HBM && !is_allocated(pa, bytes))
@@ -347,6 +351,12 @@ void Verifier::name_range(std::uint64_t pa, std::uint64_t bytes, const std::stri
 void Verifier::forget_names(std::uint64_t pa, std::uint64_t bytes) {
   std::lock_guard lock(mutex_);
   names_.erase(names_.lower_bound(pa), names_.lower_bound(pa + bytes));
+  ignored_.erase(ignored_.lower_bound(pa), ignored_.lower_bound(pa + bytes));
+}
+
+void Verifier::ignore_range(std::uint64_t pa, std::uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  ignored_[pa] = bytes;
 }
 
 }  // namespace opennrt::emu

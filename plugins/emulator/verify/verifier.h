@@ -75,7 +75,11 @@ class Verifier {
   // --- names for the findings
   void name_range(std::uint64_t pa, std::uint64_t bytes, const std::string& name);
   void forget_names(std::uint64_t pa, std::uint64_t bytes);
+  // Accesses inside the range are not checked: nobody uses what lies there.
+  void ignore_range(std::uint64_t pa, std::uint64_t bytes);
 
+  // One that somebody else has reported.
+  void count_finding() { findings_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t findings() const { return findings_.load(std::memory_order_relaxed); }
 
  private:
@@ -108,6 +112,7 @@ class Verifier {
   std::unordered_map<std::uint64_t, Release> events_, doorbells_;
   std::map<std::uint64_t, std::uint64_t> allocations_;  // HBM address -> bytes
   std::map<std::uint64_t, Range> names_;
+  std::map<std::uint64_t, std::uint64_t> ignored_;  // bytes by address
   std::atomic<std::uint64_t> findings_{0};
 };
 

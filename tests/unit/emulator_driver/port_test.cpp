@@ -154,6 +154,79 @@ TEST(Port, AttachesShareOneMachine) {
   EXPECT_EQ(s.value, 0u) << "the last detach freed the machine";
 }
 
+// Reply, or the error as a number.
+std::string ask(const Attached& a, const char* request) {
+  char reply[256] = "";
+  const std::int64_t n = a.port->control(a.ctx, request, reply, sizeof reply);
+  return n < 0 ? std::to_string(n) : std::string(reply);
+}
+
+TEST(Port, ControlAnswersAndRefuses) {
+  TestHost host;
+  Attached a(host);
+  ASSERT_EQ(a.result, 0);
+  EXPECT_EQ(ask(a, "inspect"), "0");
+  EXPECT_EQ(ask(a, "engine 0 0 4"), "");  // stopped
+  EXPECT_EQ(ask(a, "finding 0"), "");
+  EXPECT_EQ(ask(a, "findings 0"), "0");
+  const std::string invalid = std::to_string(-EINVAL), absent = std::to_string(-ENODEV);
+  for (const char* request :
+       {"", "nonsense", "engine", "engine 0", "engine 0 0", "engine x 0 0", "finding",
+        "image 0 0 0 0 0", "image", "variable 0 0 0", "variable 0 0 x 4"})
+    EXPECT_EQ(ask(a, request), invalid) << request;
+  for (const char* request :
+       {"engine 1 0 0", "engine 0 2 0", "engine 0 0 5", "finding 1", "image 0 9 0 0 0 64 1:1:1",
+        "image 0 0 9 0 0 64 1:1:1", "variable 4294967296 0 0 4 x", "variable 0 2 0 4 x"})
+    EXPECT_EQ(ask(a, request), absent) << request;
+  // Nobody inspects: heard and forgotten.
+  EXPECT_EQ(ask(a, "image 0 0 0 0 0x0 64 nonsense"), "");
+  EXPECT_EQ(ask(a, "variable 0 0 0x0 4 name"), "");
+}
+
+TEST(Port, InspectionIsReadAndReportedAtTheLastDetach) {
+  const std::string report = "/tmp/opennrt-report-" + std::to_string(getpid());
+  TestHost host;
+  host.settings["emulator.inspect"] = "sg00/SP:1 var:x a.npy, SP:2 sbuf:0:0+4:float32 b.bin";
+  host.settings["emulator.inspect_dir"] = "/tmp";
+  host.settings["emulator.report"] = report;
+  {
+    Attached a(host);
+    ASSERT_EQ(a.result, 0);
+    EXPECT_EQ(ask(a, "inspect"), "1");
+    EXPECT_EQ(ask(a, "image 0 0 4 0 0x0 64 0:1:1"), "");
+    EXPECT_EQ(ask(a, "image 0 0 4 0 0x0 64 nonsense"), std::to_string(-EINVAL));
+    EXPECT_EQ(ask(a, "image 0 0 4 0 0x0 64 0:1:1"), "");
+    EXPECT_FALSE(std::filesystem::exists(report));
+  }
+  std::ifstream in(report);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_EQ(text,
+            "findings 0\nunreached a.npy the program never got there\n"
+            "unreached b.bin no loaded program has this record\n");
+  std::filesystem::remove(report);
+}
+
+TEST(Port, AReportThatCannotBeWrittenIsTold) {
+  TestHost host;
+  host.settings["emulator.report"] = "/no/such/directory/report";
+  {
+    Attached a(host);
+  }
+  ASSERT_EQ(host.errors.size(), 1u);
+  EXPECT_EQ(host.errors[0], "emulator.report /no/such/directory/report: No such file or directory");
+}
+
+TEST(Port, BadInspectionFailsTheAttach) {
+  for (const char* items : {"nonsense", "SP:0 var:x a", "SP:1 var:x /a", "SP:1 sbuf:0:0:what a"}) {
+    TestHost host;
+    host.settings["emulator.inspect"] = items;
+    Attached a(host);
+    EXPECT_EQ(a.result, -EINVAL) << items;
+    ASSERT_EQ(host.errors.size(), 1u) << items;
+    EXPECT_EQ(host.errors[0].rfind("emulator.inspect: ", 0), 0u) << host.errors[0];
+  }
+}
+
 TEST(Port, ClientIsThisProcess) {
   TestHost host;
   Attached a(host);

@@ -19,7 +19,11 @@ class Verified : public Bench {
     dev().memory_allocated(kHbm, 32 << 20);
   }
   static VerifyOptions all() {
-    return {.order_seed = std::nullopt, .poison = true, .races = true, .coverage = true, .bounds = true};
+    return {.order_seed = std::nullopt,
+            .poison = true,
+            .races = true,
+            .coverage = true,
+            .bounds = true};
   }
   std::uint64_t findings() { return dev().verifier()->findings(); }
 
@@ -176,6 +180,28 @@ TEST_F(Verified, DmaOutsideEveryAllocation) {
   ASSERT_EQ(dev().queue_start(3, 4, 1, 1), 0);
   EXPECT_EQ(findings(), 1u);
   expect_logged({"DMA engine 3 queue 4", "reads 32 bytes", "not all inside allocated memory"});
+}
+
+TEST_F(Verified, IgnoredRangesAreNotChecked) {
+  make(all());
+  dev().memory_freed(kHbm, 32 << 20);
+  dev().memory_allocated(kHbm, kData - kHbm + 16);
+  std::vector<std::uint8_t> bytes(64, 1);
+  ASSERT_EQ(dev().write(kData, bytes.data(), bytes.size()), 0);
+  attach(3, 4, 64);
+  fill(3, 4, 0, {tx(kData, 32), tx(kData, 32), tx(kData, 32)});
+  fill(3, 4, 1, {rx(sbuf(0, 0), 32), rx(sbuf(0, 0), 32), rx(sbuf(0, 0), 32)});
+  dev().verifier()->ignore_range(kData, 32);
+  ASSERT_EQ(dev().queue_start(3, 4, 1, 1), 0);
+  EXPECT_EQ(findings(), 0u);
+  // A range that ends too early does not cover the access.
+  dev().verifier()->ignore_range(kData, 31);
+  ASSERT_EQ(dev().queue_start(3, 4, 1, 1), 0);
+  EXPECT_EQ(findings(), 1u);
+  dev().verifier()->ignore_range(kData, 32);
+  dev().verifier()->forget_names(kData, 1);
+  ASSERT_EQ(dev().queue_start(3, 4, 1, 1), 0);
+  EXPECT_EQ(findings(), 2u);
 }
 
 TEST_F(Verified, NamesOfRangesAppear) {

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_checks.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <stdexcept>
+
+#include "inspect/request.h"
+#include "npy.h"
+#include "verify/options.h"
+
+namespace opennrt::tools {
+
+namespace {
+
+// "17", or "17 [1, 1]" in an array of several dimensions.
+std::string index_text(std::size_t flat, const std::vector<std::uint64_t>& shape) {
+  std::string text = std::to_string(flat);
+  if (shape.size() < 2) return text;
+  std::string inside;
+  std::size_t rest = flat;
+  for (auto n = shape.rbegin(); n != shape.rend(); ++n) {
+    if (*n == 0) return text;
+    inside = std::to_string(rest % *n) + (inside.empty() ? "" : ", ") + inside;
+    rest /= *n;
+  }
+  return text + " [" + inside + "]";
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::vector<std::byte> content;
+  std::string error;
+  std::vector<std::string> lines;
+  if (!read_file(path, &content, &error)) return lines;
+  std::istringstream in(std::string(reinterpret_cast<const char*>(content.data()), content.size()));
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// Shape in the header of a .npy file that the device wrote.
+std::vector<std::uint64_t> shape_of(const std::string& path) {
+  std::vector<std::byte> content;
+  std::string error;
+  std::vector<std::uint64_t> shape;
+  if (!read_file(path, &content, &error)) return shape;
+  const std::string text(reinterpret_cast<const char*>(content.data()),
+                         std::min<std::size_t>(content.size(), 256));
+  const std::size_t start = text.find("'shape': (");
+  if (start == std::string::npos) return shape;
+  const char* at = text.c_str() + start + std::strlen("'shape': (");
+  for (char* end = nullptr; *at != ')' && *at != '\0'; at = end) {
+    shape.push_back(std::strtoull(at, &end, 10));
+    if (end == at) return {};
+    while (*end == ',' || *end == ' ') ++end;
+  }
+  return shape;
+}
+
+}  // namespace
+
+const DumpRequest* find_dump(const RunOptions& options, const std::string& name) {
+  for (const DumpRequest& dump : options.dumps)
+    if (dump.name == name) return &dump;
+  return nullptr;
+}
+
+bool compare_and_print(const CompareRequest& request, const TypedData& values,
+                       const std::vector<std::uint64_t>& shape) {
+  Tolerance tolerance = default_tolerance(values.dtype);
+  if (request.rtol) tolerance.rtol = *request.rtol;
+  if (request.atol) tolerance.atol = *request.atol;
+  TypedData reference;
+  std::string error;
+  std::optional<Comparison> result;
+  if (!read_reference(request.file, values.dtype, &reference, &error)) {
+    throw std::runtime_error("--compare: " + request.name + ": " + error);
+  }
+  result = compare_arrays(values, reference, tolerance, &error);
+  if (!result)
+    throw std::runtime_error("--compare: " + request.name + ": " + error + " (" + request.file +
+                             ")");
+  const Comparison& c = *result;
+  std::printf(
+      "compare %s: %s, %zu of %zu elements differ (rtol %g, atol %g); max abs error %g, "
+      "max rel error %g",
+      request.name.c_str(), c.mismatches == 0 ? "match" : "MISMATCH", c.mismatches, c.elements,
+      tolerance.rtol, tolerance.atol, c.max_absolute, c.max_relative);
+  if (c.nan_mismatches != 0)
+    std::printf("; %zu with NaN or infinity on one side only", c.nan_mismatches);
+  if (c.mismatches != 0)
+    std::printf("\n  first at %s: %.9g, reference %.9g\n  worst at %s: %.9g, reference %.9g",
+                index_text(c.first, shape).c_str(), c.first_value, c.first_reference,
+                index_text(c.worst, shape).c_str(), c.worst_value, c.worst_reference);
+  std::printf("\n");
+  return c.mismatches == 0;
+}
+
+RunChecks::~RunChecks() {
+  if (directory_.empty()) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_, ignored);
+}
+
+std::string RunChecks::file_of(const DumpRequest& dump) const {
+  return dump.name + (options_.raw ? ".bin" : ".npy");
+}
+
+void RunChecks::request() {
+  if (options_.verify) {
+    emu::VerifyOptions parsed;
+    std::string error;
+    if (!emu::parse_verify(*options_.verify, &parsed, &error))
+      throw UsageError("--verify: " + error);
+    setenv("OPENNRT_EMULATOR_VERIFY", options_.verify->c_str(), 1);
+    // Checking takes its time; a deadlock is told at once all the same.
+    setenv("NEURON_RT_EXEC_TIMEOUT", "86400", 0);
+  }
+  std::error_code failed;
+  std::string pattern =
+      (std::filesystem::temp_directory_path(failed) / "opennrt-run-XXXXXX").string();
+  if (failed || mkdtemp(pattern.data()) == nullptr)
+    throw std::runtime_error("no directory for temporary files (TMPDIR): " +
+                             (failed ? failed.message() : std::string(std::strerror(errno))));
+  directory_ = pattern;
+  report_ = directory_ + "/report";
+  setenv("OPENNRT_EMULATOR_REPORT", report_.c_str(), 1);
+  if (options_.dumps.empty()) return;
+  std::string items;
+  for (const DumpRequest& dump : options_.dumps) {
+    items += (items.empty() ? "" : ",") + emu::inspect_item(dump.at, dump.what, file_of(dump));
+    std::filesystem::remove(options_.dump_dir + "/" + file_of(dump), failed);
+  }
+  setenv("OPENNRT_EMULATOR_INSPECT", items.c_str(), 1);
+  setenv("OPENNRT_EMULATOR_INSPECT_DIR", options_.dump_dir.c_str(), 1);
+}
+
+bool RunChecks::print_dump(const DumpRequest& dump, const std::vector<std::string>& report) const {
+  const std::string file = file_of(dump), path = options_.dump_dir + "/" + file;
+  std::string reason = "the device did not say why";
+  for (const std::string& line : report) {
+    if (line == "done " + file) {
+      std::printf("wrote   %s\n", path.c_str());
+      return true;
+    }
+    // Devices that did not run the program have not reached it.
+    for (const char* outcome : {"unreached ", "failed "})
+      if (line.rfind(outcome + file + " ", 0) == 0)
+        reason = line.substr(std::strlen(outcome) + file.size() + 1);
+  }
+  const bool failed = std::any_of(report.begin(), report.end(), [&](const std::string& line) {
+    return line.rfind("failed " + file + " ", 0) == 0;
+  });
+  std::fprintf(stderr, "opennrt run: --break=%s --dump=%s: %s: %s\n", dump.at.c_str(),
+               dump.what.c_str(), failed ? "not written" : "never reached", reason.c_str());
+  return false;
+}
+
+bool RunChecks::finish(bool failed) {
+  if (!wanted()) return true;
+  const std::vector<std::string> report = lines_of(report_);
+  if (report.empty() && failed) return false;
+  bool good = true;
+  for (const DumpRequest& dump : options_.dumps) {
+    if (!print_dump(dump, report)) {
+      good = false;
+      continue;
+    }
+    for (const CompareRequest& request : options_.compares) {
+      if (request.name != dump.name) continue;
+      const std::string path = options_.dump_dir + "/" + file_of(dump);
+      TypedData values{dtype_of_name(dump.dtype), {}};
+      std::string error;
+      if (!read_array(path, values.dtype, &values.bytes, &error)) throw std::runtime_error(error);
+      good &= compare_and_print(request, values,
+                                options_.raw ? std::vector<std::uint64_t>() : shape_of(path));
+    }
+  }
+  if (!options_.verify) return good;
+  constexpr char kFindings[] = "findings ";
+  for (const std::string& line : report) {
+    if (line.rfind(kFindings, 0) != 0) continue;
+    const std::string count = line.substr(std::strlen(kFindings));
+    if (count == "0") {
+      std::printf("verify: no findings\n");
+      return good;
+    }
+    std::printf("verify: %s finding%s (see the log)\n", count.c_str(), count == "1" ? "" : "s");
+    return false;
+  }
+  std::fprintf(stderr, "opennrt run: --verify: the device left no report\n");
+  return false;
+}
+
+}  // namespace opennrt::tools

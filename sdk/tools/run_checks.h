@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What opennrt run asks of the software device beyond an execution: checks,
+// dumps, comparisons. It is asked through settings of this process and answers in
+// files, as the tool is a client of the C ABI only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compare.h"
+#include "run_options.h"
+
+namespace opennrt::tools {
+
+// nullptr: no dump has the name.
+const DumpRequest* find_dump(const RunOptions& options, const std::string& name);
+
+// Prints the outcome. False: no match.
+bool compare_and_print(const CompareRequest& request, const TypedData& values,
+                       const std::vector<std::uint64_t>& shape);
+
+class RunChecks {
+ public:
+  explicit RunChecks(const RunOptions& options) : options_(options) {}
+  ~RunChecks();
+  RunChecks(const RunChecks&) = delete;
+  RunChecks& operator=(const RunChecks&) = delete;
+
+  // The device is asked for something.
+  bool wanted() const { return options_.verify || !options_.dumps.empty(); }
+  // Before nrt_init: settings of this process; dumps of earlier runs go away.
+  void request();
+  // After nrt_close: prints findings, dumps and comparisons of dumps. False: a
+  // finding, a dump that was not made, or a mismatch. failed: the run has said
+  // already what is wrong, which may be why the device has nothing to say.
+  bool finish(bool failed);
+
+ private:
+  std::string file_of(const DumpRequest& dump) const;
+  bool print_dump(const DumpRequest& dump, const std::vector<std::string>& report) const;
+
+  const RunOptions& options_;
+  std::string directory_, report_;  // temporary
+};
+
+}  // namespace opennrt::tools

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Command line of opennrt run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace opennrt::tools {
+
+// Bad usage: exit code 2.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A range of memory to write to a file when a breakpoint is reached.
+struct DumpRequest {
+  std::string name;  // what --compare calls it; the file without its extension
+  std::string at, what;
+  std::string dtype;
+};
+
+// --compare NAME=FILE[,rtol=R][,atol=A]
+struct CompareRequest {
+  std::string name;  // an output, or a dump
+  std::string file;
+  std::optional<double> rtol, atol;  // not given: by the data type
+};
+
+struct RunOptions {
+  std::string model;
+  std::string fill = "random";
+  std::uint64_t seed = 1;
+  std::map<std::string, std::string> inputs;  // tensor -> file or fill
+  std::string output_dir;
+  bool raw = false;
+  int executions = 1;
+  int vnc = -1;
+  std::string device;
+  std::optional<std::string> verify;  // list of checks
+  std::vector<DumpRequest> dumps;
+  std::string dump_dir = ".";
+  std::vector<CompareRequest> compares;
+};
+
+bool is_fill(const std::string& kind);
+// Throws UsageError or an exception of the option library.
+RunOptions parse_run_options(const std::vector<std::string>& args, bool* help);
+void print_run_help();
+
+}  // namespace opennrt::tools
