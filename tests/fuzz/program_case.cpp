@@ -28,8 +28,19 @@ constexpr std::uint64_t kLimits[] = {
     0xFFFFFFFF, 0x7F800000, 0x7FC00000, 0xFF800000, 0x3F800000, 1ULL << 32, 1ULL << 40, 1ULL << 47,
     1ULL << 56, 1ULL << 62, 1ULL << 63, ~0ULL,      ~1ULL,      ~63ULL,     ~0xFFFFULL};
 
+// Where device memories and registers begin on one of the families: SBUF, the
+// second channel of HBM, synchronisation and sequencers of a core, DMA engines
+// and their broadcast, host memory.
+constexpr std::uint64_t kPlaces[] = {
+    0x1000000,     0x100000000,   0x3FFFFFFC0,   0x400000000,   0x1000000000,  0x1000040000,
+    0x1001000000,  0x2000000000,  0x2002000000,  0x2002700000,  0x2802400000,  0x2802600000,
+    0x2802700000,  0x2802800000,  0x2802B00000,  0x3000000000,  0x3802700000,  0x8000000000,
+    0x8006000000,  0x9000000000,  0xFFFC0000000, 0xFFFC2000000, 0xFFFC2400000, 0xFFFC2500000,
+    0xFFFC2600000, 0xFFFC2700000, 0xFFFC2800000, 0xFFFC2B80000, 0xFFFD0000000, 0xFFFF0000000,
+    0xFFFF0040000, 0xFFFF0530000, 0xFFFF0535000, 0xFFFF1000000, 1ULL << 44,    1ULL << 55};
+
 std::uint64_t changed(std::uint64_t now, const Edit& e) {
-  switch (e.form % 7) {
+  switch (e.form % 8) {
     case 0:
       return e.value;
     case 1:
@@ -42,6 +53,8 @@ std::uint64_t changed(std::uint64_t now, const Edit& e) {
       return now ^ std::uint64_t{1} << (e.value % 64);
     case 5:
       return ~now + 1;
+    case 6:
+      return kPlaces[e.value % std::size(kPlaces)] + (e.value >> 8) % 0x2000 * 4;
     default:
       return now >> (1 + e.value % 4);
   }
