@@ -38,14 +38,15 @@ constexpr Line kMemoryLines[] = {
     {"PSUM of a partition", "psum_partition", &MemoryFigures::psum_partition},
 };
 
-// Opcodes of one engine, the most frequent first.
+// Opcodes of one engine, the most frequent first, equal counts by opcode.
 std::vector<std::pair<std::uint64_t, std::uint8_t>> mix_of(const EngineFigures& engine) {
   std::vector<std::pair<std::uint64_t, std::uint8_t>> mix;
   for (std::size_t op = 0; op < engine.opcodes.size(); ++op)
     if (engine.opcodes[op] != 0)
       mix.emplace_back(engine.opcodes[op], static_cast<std::uint8_t>(op));
-  std::stable_sort(mix.begin(), mix.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::sort(mix.begin(), mix.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
   return mix;
 }
 

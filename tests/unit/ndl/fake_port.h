@@ -274,6 +274,7 @@ class FakePort {
       .read_text = read_text_,
       .now_us = now_us_,
       .sleep_us = sleep_us_,
+      .control = nullptr,
   };
 
   int next_fd_ = 100;

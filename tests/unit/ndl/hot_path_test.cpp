@@ -77,6 +77,7 @@ constexpr nrtp_sys_port kPort = {
     .read_text = read_none,
     .now_us = now,
     .sleep_us = sleep_none,
+    .control = nullptr,
 };
 
 uint32_t g_log_lines = 0;
