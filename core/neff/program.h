@@ -70,6 +70,11 @@ struct AccessPattern {
 };
 
 enum class DmaOp : std::uint8_t { kCopy, kCast, kAdd, kMin, kMax, kFma, kTranspose };
+// For messages.
+constexpr const char* dma_op_name(DmaOp op) {
+  constexpr const char* kNames[] = {"copy", "cast", "add", "min", "max", "fma", "transpose"};
+  return static_cast<std::size_t>(op) < 7 ? kNames[static_cast<std::size_t>(op)] : "?";
+}
 
 struct Descriptor {
   DmaOp op = DmaOp::kCopy;

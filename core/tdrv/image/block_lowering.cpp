@@ -117,12 +117,12 @@ class BlockLowering {
       return Status::invalid(
           "{}: DMA {} has no published encoding for silicon; the software device runs it "
           "(device: emulator)",
-          descriptor_place(), image::op_name(desc.op));
+          descriptor_place(), neff::dma_op_name(desc.op));
     }
     const bool many = desc.op != neff::DmaOp::kCast && desc.op != neff::DmaOp::kTranspose;
     if (desc.from.empty() || desc.from.size() > (many ? kMaxSources : 1)) {
       return Status::invalid("{}: {} has 1 to {} sources, this one has {}", descriptor_place(),
-                             image::op_name(desc.op), many ? kMaxSources : 1, desc.from.size());
+                             neff::dma_op_name(desc.op), many ? kMaxSources : 1, desc.from.size());
     }
     image::ComputeJob job;
     job.descriptor = &desc;
@@ -139,7 +139,7 @@ class BlockLowering {
                                           std::span(parts_).first(set_.num_queues));
     if (status.is_ok()) return status;
     return std::move(status).with_context(
-        fmt::format("{}: DMA {}", descriptor_place(), image::op_name(desc.op)));
+        fmt::format("{}: DMA {}", descriptor_place(), neff::dma_op_name(desc.op)));
   }
 
   // Rows i*R/Q .. (i+1)*R/Q - 1 go to ring i, in two chunks.

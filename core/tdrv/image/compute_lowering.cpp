@@ -79,7 +79,7 @@ class Elementwise {
       if (desc_.from[s].dtype != desc_.from[0].dtype) {
         return Status::invalid(
             "source {} has dtype code {}, source 0 has {}; the sources of one {} have one dtype", s,
-            desc_.from[s].dtype, desc_.from[0].dtype, op_name(desc_.op));
+            desc_.from[s].dtype, desc_.from[0].dtype, neff::dma_op_name(desc_.op));
       }
       if (job_.from[s].total_bytes() != elements * src_bytes_) {
         return Status::invalid("source {} has {} bytes, {} elements of {} bytes are needed", s,
@@ -313,26 +313,6 @@ class Transpose {
 };
 
 }  // namespace
-
-std::string_view op_name(neff::DmaOp op) {
-  switch (op) {
-    case neff::DmaOp::kCopy:
-      return "copy";
-    case neff::DmaOp::kCast:
-      return "cast";
-    case neff::DmaOp::kAdd:
-      return "add";
-    case neff::DmaOp::kMin:
-      return "min";
-    case neff::DmaOp::kMax:
-      return "max";
-    case neff::DmaOp::kFma:
-      return "fma";
-    case neff::DmaOp::kTranspose:
-      return "transpose";
-  }
-  return "?";
-}
 
 Status append_compute(const ComputeJob& job, const nrtp_arch_dma& dma, std::size_t limit,
                       std::span<VirtualRing> parts) {

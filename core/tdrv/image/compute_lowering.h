@@ -20,8 +20,6 @@ struct ComputeJob {
   PatternWalk to;
 };
 
-std::string_view op_name(neff::DmaOp op);
-
 // Appends to parts[i] what ring i does. A message of a refusal names what is
 // wrong, not the place. `limit`: descriptors a ring may hold for one block.
 Status append_compute(const ComputeJob& job, const nrtp_arch_dma& dma, std::size_t limit,

@@ -149,7 +149,7 @@ class Comparison {
         fmt::format("semaphore {}", block.semaphore ? std::to_string(*block.semaphore) : "-");
     for (const std::uint32_t s : block.remote_semaphores) text += fmt::format(" remote {}", s);
     for (const neff::Descriptor& d : block.descriptors) {
-      text += fmt::format("; {}", dma_op_name(d.op));
+      text += fmt::format("; {}", neff::dma_op_name(d.op));
       for (const neff::AccessPattern& from : d.from) text += " " + side(from);
       text += " -> " + side(d.to);
     }

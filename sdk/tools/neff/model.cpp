@@ -200,26 +200,6 @@ const char* variable_type_name(neff::VariableType type) {
   return "?";
 }
 
-const char* dma_op_name(neff::DmaOp op) {
-  switch (op) {
-    case neff::DmaOp::kCopy:
-      return "copy";
-    case neff::DmaOp::kCast:
-      return "cast";
-    case neff::DmaOp::kAdd:
-      return "add";
-    case neff::DmaOp::kMin:
-      return "min";
-    case neff::DmaOp::kMax:
-      return "max";
-    case neff::DmaOp::kFma:
-      return "fma";
-    case neff::DmaOp::kTranspose:
-      return "transpose";
-  }
-  return "?";
-}
-
 std::string json_text(std::string_view text) {
   if (simdjson::validate_utf8(text.data(), text.size())) return std::string(text);
   std::string out;

@@ -56,7 +56,6 @@ std::optional<std::size_t> find_engine(std::string_view name);
 // As model files spell them.
 const char* dtype_name(nrt_dtype_t dtype);
 const char* variable_type_name(neff::VariableType type);
-const char* dma_op_name(neff::DmaOp op);
 
 // Valid UTF-8 as it is, else with \xNN.
 std::string json_text(std::string_view text);
