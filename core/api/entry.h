@@ -17,9 +17,11 @@
 namespace opennrt::api {
 
 inline void log_failure(const char* name, NRT_STATUS code, std::string_view message) noexcept {
-  if (log::enabled(log::Module::kNrt, log::Level::kError))
-    log::format(log::Module::kNrt, log::Level::kError, name, "{} ({}): {}",
-                nrt_get_status_as_str(code), static_cast<int>(code), message);
+  // A full queue is no failure to callers that fill it and try again.
+  const log::Level level = code == NRT_QUEUE_FULL ? log::Level::kDebug : log::Level::kError;
+  if (log::enabled(log::Module::kNrt, level))
+    log::format(log::Module::kNrt, level, name, "{} ({}): {}", nrt_get_status_as_str(code),
+                static_cast<int>(code), message);
 }
 
 inline void log_call(const char* name, const char* what, NRT_STATUS code) noexcept {

@@ -6,6 +6,7 @@
 
 #pragma GCC visibility push(default)
 #include "nrt/nrt.h"
+#include "nrt/nrt_async.h"
 #include "nrt/nrt_experimental.h"
 #include "nrt/nrt_version.h"
 #pragma GCC visibility pop

@@ -110,7 +110,16 @@ Result<Glimpse> glimpse() {
 
 Session& session() noexcept { return *g_session.load(std::memory_order_acquire); }
 
+Status Session::explicit_async() const {
+  if (config_->number(config::Key::kExecImplicitAsyncDepth) == 0) return {};
+  return Status::failure(
+      "the explicit asynchronous interface is off: NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS is "
+      "{}; unset it",
+      config_->number(config::Key::kExecImplicitAsyncDepth));
+}
+
 Session::~Session() {
+  if (manager_) manager_->async().drain();
   // Tensors use device memory, so they go before the devices.
   kmgr::Tensors::instance().clear();
 }

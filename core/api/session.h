@@ -25,6 +25,8 @@ class Session {
 
   kmgr::Manager& manager() { return *manager_; }
   const config::Config& config() const { return *config_; }
+  // NRT_FAILURE in the implicit asynchronous mode, which excludes nrta_*.
+  Status explicit_async() const;
   std::uint32_t visible_cores() const {
     return static_cast<std::uint32_t>(reservation_->logical_cores().size());
   }

@@ -12,47 +12,10 @@ namespace opennrt::kmgr {
 
 namespace {
 
-Status bad_input(std::string_view direction, const neff::TensorInfo& info, std::string_view what) {
-  return Status::make(NRT_EXEC_BAD_INPUT, "{} tensor {} ({} bytes): {}", direction, info.name,
-                      info.size, what);
-}
-
-// Both lists are in byte order of the name, so one walk finds all. device[i]
-// stays nullptr where host[i] is a host tensor.
-Status match(const TensorSet& set, const std::vector<neff::TensorInfo>& wanted,
-             std::string_view direction, std::vector<tdrv::Tensor*>& device,
-             std::vector<tdrv::Tensor*>& host, std::vector<Tensors::Pin>& pins,
-             bool* out_any_host) {
-  const Tensors& tensors = Tensors::instance();
-  device.assign(wanted.size(), nullptr);
-  host.assign(wanted.size(), nullptr);
-  auto entry = set.entries().begin();
-  const auto end = set.entries().end();
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const neff::TensorInfo& info = wanted[i];
-    int order = -1;
-    while (entry != end && (order = entry->name.compare(info.name)) < 0) ++entry;
-    if (entry == end || order != 0) return bad_input(direction, info, "is missing in the set");
-    pins.push_back(tensors.pin(entry->tensor));
-    tdrv::Tensor* const tensor = pins.back().get();
-    if (tensor == nullptr) return bad_input(direction, info, "has been freed");
-    if (!tensor->has_storage()) return bad_input(direction, info, "has no storage");
-    if (tensor->size() < info.size)
-      return bad_input(direction, info, fmt::format("the tensor has {} bytes", tensor->size()));
-    if (tensor->is_device()) {
-      device[i] = tensor;
-    } else {
-      host[i] = tensor;
-      *out_any_host = true;
-    }
-  }
-  return {};
-}
-
 // The tensors stay alive until the execution is over.
-struct Unpin {
-  std::vector<Tensors::Pin>& pins;
-  ~Unpin() { pins.clear(); }
+struct Unbind {
+  Binding& binding;
+  ~Unbind() { binding.clear(); }
 };
 
 void use_stand_ins(std::span<tdrv::Tensor* const> stand_ins, std::vector<tdrv::Tensor*>& device) {
@@ -65,37 +28,33 @@ void use_stand_ins(std::span<tdrv::Tensor* const> stand_ins, std::vector<tdrv::T
 Status Manager::execute(ModelId id, TensorSetHandle inputs, TensorSetHandle outputs) {
   const Models::Reference record = models_.find(id);
   if (!record) return Status::make(NRT_INVALID_HANDLE, "model {} is not loaded", id);
-  const Tensors::SetPin input_set = Tensors::instance().pin_set(inputs);
-  const Tensors::SetPin output_set = Tensors::instance().pin_set(outputs);
-  if (!input_set || !output_set)
-    return Status::invalid("{} is not a live tensor set", !input_set ? "input_set" : "output_set");
-  const neff::Program& program = record->program();
-  if (input_set->entries().size() != program.inputs.size())
-    return Status::invalid("the input set has {} tensors, model {} has {} inputs",
-                           input_set->entries().size(), program.name, program.inputs.size());
+  const Unit::Lease slot(*units_[record->model->logical_core()]);
+  const Unbind unbind{slot->binding};
+  ONRT_TRY(slot->binding.fill(inputs, outputs, record->program()));
+  return run_on(*slot, *record, slot->binding);
+}
 
-  Unit& unit = *units_[record->model->logical_core()];
-  ONRT_LOG(kKmgr, kDebug, "model {} on logical core {}", id, record->model->logical_core());
-  const Unit::Lease slot(unit);
-  const Unpin unpin{slot->pins};
-  bool host_inputs = false, host_outputs = false;
-  ONRT_TRY(match(*input_set, program.inputs, "input", slot->inputs, slot->host_inputs, slot->pins,
-                 &host_inputs));
-  ONRT_TRY(match(*output_set, program.outputs, "output", slot->outputs, slot->host_outputs,
-                 slot->pins, &host_outputs));
+Status Manager::run(ModelRecord& record, Binding& binding) {
+  const Unit::Lease slot(*units_[record.model->logical_core()]);
+  return run_on(*slot, record, binding);
+}
+
+Status Manager::run_on(Unit::Slot& slot, ModelRecord& record, Binding& binding) {
+  ONRT_LOG(kKmgr, kDebug, "model {} on logical core {}", record.id, record.model->logical_core());
   StagingPool::Lease staging;
-  if (host_inputs || host_outputs) {
-    ONRT_ASSIGN(staging, record->staging.take());
-    use_stand_ins(staging->inputs(), slot->inputs);
-    use_stand_ins(staging->outputs(), slot->outputs);
+  if (binding.any_host_input || binding.any_host_output) {
+    ONRT_ASSIGN(staging, record.staging.take());
+    use_stand_ins(staging->inputs(), binding.inputs);
+    use_stand_ins(staging->outputs(), binding.outputs);
   }
-  if (host_inputs) ONRT_TRY(staging->copy_in(slot->host_inputs));
-  record->submitted.store(true, std::memory_order_relaxed);
-  Status status = unit.run(*slot, *record->model, record->timeout_ms);
+  if (binding.any_host_input) ONRT_TRY(staging->copy_in(binding.host_inputs));
+  record.submitted.store(true, std::memory_order_relaxed);
+  Status status = units_[record.model->logical_core()]->run(slot, *record.model, binding.inputs,
+                                                            binding.outputs, record.timeout_ms);
   // With numerical errors the results are there, with NaN or Inf in them.
   const bool has_results = status.is_ok() || status.code() == NRT_EXEC_COMPLETED_WITH_NUM_ERR;
-  if (host_outputs && has_results) {
-    Status copied = staging->copy_out(slot->host_outputs);
+  if (binding.any_host_output && has_results) {
+    Status copied = staging->copy_out(binding.host_outputs);
     if (!copied) return copied;
   }
   return status;

@@ -20,7 +20,8 @@ constinit std::atomic<std::uint32_t> g_last_device_model{1000};  // runtime logs
 
 Result<std::unique_ptr<Manager>> Manager::over(std::unique_ptr<tdrv::Tdrv> tdrv,
                                                std::uint32_t logical_cores,
-                                               std::uint32_t queue_depth) {
+                                               std::uint32_t queue_depth,
+                                               std::vector<std::uint32_t> devices) {
   std::unique_ptr<Manager> out(new Manager(std::move(tdrv)));
   const std::uint32_t depth = std::clamp(queue_depth, 1u, kMaxDepth);
   for (std::uint32_t core = 0; core < logical_cores; ++core) {
@@ -28,10 +29,14 @@ Result<std::unique_ptr<Manager>> Manager::over(std::unique_ptr<tdrv::Tdrv> tdrv,
     out->units_.push_back(std::move(unit));
   }
   out->usage_.assign(logical_cores, 0);
+  devices.resize(logical_cores, 0);
+  out->devices_ = std::move(devices);
+  out->async_ = std::make_unique<AsyncEngine>(*out, logical_cores, depth);
   return out;
 }
 
 Manager::~Manager() {
+  async_.reset();
   for (const ModelId id : models_.ids())
     if (Status s = unload(id); !s)
       ONRT_LOG(kKmgr, kWarn, "unloading model {} at close: {}", id, s.message());

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "kmgr/async.h"
 #include "kmgr/models.h"
 #include "kmgr/tensors.h"
 #include "kmgr/unit.h"
@@ -43,10 +44,12 @@ class Manager {
  public:
   // Brings the devices up.
   static Result<std::unique_ptr<Manager>> start(const StartOptions& options);
-  // Over a running TDRV; queue depth and core count as in `bring_up`.
+  // Over a running TDRV; queue depth and cores as in `bring_up`. devices: of each
+  // logical core, empty: all on one.
   static Result<std::unique_ptr<Manager>> over(std::unique_ptr<tdrv::Tdrv> tdrv,
                                                std::uint32_t logical_cores,
-                                               std::uint32_t queue_depth);
+                                               std::uint32_t queue_depth,
+                                               std::vector<std::uint32_t> devices = {});
   ~Manager();  // unloads all models, tears the devices down
   Manager(const Manager&) = delete;
   Manager& operator=(const Manager&) = delete;
@@ -68,22 +71,32 @@ class Manager {
   // inputs. NRT_EXEC_BAD_INPUT: a tensor is missing, without storage, too small
   // or on another core.
   Status execute(ModelId id, TensorSetHandle inputs, TensorSetHandle outputs);
+  // The same with a filled binding.
+  Status run(ModelRecord& record, Binding& binding);
+  AsyncEngine& async() { return *async_; }
+
+  // False after a failure that left the core in an unknown state.
+  bool is_usable(std::uint32_t logical_core) const { return !units_[logical_core]->is_fatal(); }
+  bool same_device(std::uint32_t a, std::uint32_t b) const { return devices_[a] == devices_[b]; }
 
  private:
   explicit Manager(std::unique_ptr<tdrv::Tdrv> tdrv) : tdrv_(std::move(tdrv)) {}
   Result<std::uint32_t> take_core(std::int32_t wanted);
   void give_core_back(std::uint32_t core);
   Status check_core(std::int32_t wanted) const;
+  Status run_on(Unit::Slot& slot, ModelRecord& record, Binding& binding);
 
   std::unique_ptr<tdrv::Tdrv> tdrv_;
   neff::LoadLimits limits_;
   std::vector<std::unique_ptr<Unit>> units_;  // by logical core
+  std::vector<std::uint32_t> devices_;        // by logical core
   Models models_;
   std::mutex usage_mutex_;
   std::vector<std::uint32_t> usage_;  // models per logical core
   // Models of a core in an unknown state: it may still read their memory.
   std::mutex stuck_mutex_;
   std::vector<std::shared_ptr<tdrv::Model>> stuck_;
+  std::unique_ptr<AsyncEngine> async_;  // last: its workers use the others
 };
 
 }  // namespace opennrt::kmgr

@@ -7,9 +7,11 @@ namespace opennrt::kmgr {
 
 Result<std::unique_ptr<Manager>> Manager::start(const StartOptions& options) {
   ONRT_ASSIGN(auto tdrv, tdrv::Tdrv::bring_up(options.bindings, options.bring_up));
-  ONRT_ASSIGN(auto manager, over(std::move(tdrv),
-                                 static_cast<std::uint32_t>(options.bring_up.logical_cores.size()),
-                                 options.bring_up.queue_depth));
+  std::vector<std::uint32_t> devices;
+  for (const auto& cores : options.bring_up.logical_cores) devices.push_back(cores.front().device);
+  const auto logical_cores = static_cast<std::uint32_t>(devices.size());
+  ONRT_ASSIGN(auto manager, over(std::move(tdrv), logical_cores, options.bring_up.queue_depth,
+                                 std::move(devices)));
   manager->limits_ = options.limits;
   return manager;
 }

@@ -67,9 +67,10 @@ Status Unit::unrecoverable() const {
                       logical_core_);
 }
 
-Status Unit::run(Slot& slot, tdrv::Model& model, std::uint64_t timeout_ms) {
+Status Unit::run(Slot& slot, tdrv::Model& model, std::span<tdrv::Tensor* const> inputs,
+                 std::span<tdrv::Tensor* const> outputs, std::uint64_t timeout_ms) {
   if (is_fatal()) return unrecoverable();
-  ONRT_TRY(tdrv_.bind(*slot.execution, model, slot.inputs, slot.outputs));
+  ONRT_TRY(tdrv_.bind(*slot.execution, model, inputs, outputs));
   Status status = submit(slot);
   if (status.is_ok()) status = complete(slot, timeout_ms);
   tdrv_.finish(*slot.execution);

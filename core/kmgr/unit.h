@@ -17,20 +17,18 @@
 #include <vector>
 
 #include "base/status.h"
-#include "kmgr/tensors.h"
+#include "kmgr/binding.h"
 #include "tdrv/tdrv.h"
 
 namespace opennrt::kmgr {
 
 class Unit {
  public:
-  // Place of one execution, reused. The arrays are scratch for its user, so
-  // that the steady path allocates nothing.
+  // Place of one execution, reused. The binding is scratch for its user, so that
+  // the steady path allocates nothing.
   struct Slot {
     std::unique_ptr<tdrv::Execution> execution;
-    std::vector<tdrv::Tensor*> inputs, outputs;            // what the device uses
-    std::vector<tdrv::Tensor*> host_inputs, host_outputs;  // what the caller gave
-    std::vector<Tensors::Pin> pins;                        // of both
+    Binding binding;
 
    private:
     friend class Unit;
@@ -59,10 +57,11 @@ class Unit {
     Slot& slot_;
   };
 
-  // Runs the model once on slot.inputs / slot.outputs and waits.
+  // Runs the model once on device tensors and waits.
   // NRT_EXEC_UNIT_UNRECOVERABLE: an earlier execution left the core in an
   // unknown state.
-  Status run(Slot& slot, tdrv::Model& model, std::uint64_t timeout_ms);
+  Status run(Slot& slot, tdrv::Model& model, std::span<tdrv::Tensor* const> inputs,
+             std::span<tdrv::Tensor* const> outputs, std::uint64_t timeout_ms);
   // Waits until everything submitted before this call has ended.
   void settle();
   // Brings the core back to the ready program, after everything in flight.
