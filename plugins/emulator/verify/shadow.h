@@ -58,13 +58,14 @@ class Shadow {
 
   Line& find(std::uintptr_t address) {
     const std::uintptr_t number = address / kPage;
-    if (!page_ || number != number_) {
+    // Operands lie on up to 128 partitions, which are far apart.
+    Recent& recent = recent_[(number ^ number >> 6) % recent_.size()];
+    if (recent.page == nullptr || recent.number != number) {
       std::unique_ptr<Page>& page = pages_[number];
       if (!page) page = std::make_unique<Page>();
-      page_ = page.get();
-      number_ = number;
+      recent = {number, page.get()};
     }
-    return page_->lines[address % kPage / kLine];
+    return recent.page->lines[address % kPage / kLine];
   }
   // A piece begins at `at`.
   static void cut(std::vector<Piece>& pieces, std::uint64_t at) {
@@ -99,8 +100,11 @@ class Shadow {
   }
 
   std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_;
-  Page* page_ = nullptr;
-  std::uintptr_t number_ = 0;
+  struct Recent {
+    std::uintptr_t number = 0;
+    Page* page = nullptr;
+  };
+  std::array<Recent, 1024> recent_{};
 };
 
 }  // namespace opennrt::emu
