@@ -21,9 +21,9 @@ class UnitTest : public ::testing::Test {
   Status run() {
     FakeTensor a("a", 4, true, 0), b("b", 4, true, 0);
     const Unit::Lease slot(*unit_);
-    slot->inputs = {&a};
-    slot->outputs = {&b};
-    return unit_->run(*slot, *model_, 1000);
+    slot->binding.inputs = {&a};
+    slot->binding.outputs = {&b};
+    return unit_->run(*slot, *model_, slot->binding.inputs, slot->binding.outputs, 1000);
   }
   FakeTdrv tdrv_;
   std::unique_ptr<Unit> unit_;
