@@ -5,8 +5,10 @@
 #pragma once
 
 #pragma GCC visibility push(default)
+#include "nrt/nec.h"
 #include "nrt/nrt.h"
 #include "nrt/nrt_async.h"
+#include "nrt/nrt_async_sendrecv.h"
 #include "nrt/nrt_experimental.h"
 #include "nrt/nrt_version.h"
 #pragma GCC visibility pop

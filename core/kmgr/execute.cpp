@@ -5,6 +5,7 @@
 // with as many tensors, and nothing is formatted unless it fails.
 #include <span>
 
+#include "kmgr/completions.h"
 #include "kmgr/manager.h"
 #include "log/log.h"
 
@@ -57,6 +58,9 @@ Status Manager::run_on(Unit::Slot& slot, ModelRecord& record, Binding& binding) 
     Status copied = staging->copy_out(binding.host_outputs);
     if (!copied) return copied;
   }
+  if (has_results)
+    for (std::size_t i = record.program().inputs.size(); i < binding.pins.size(); ++i)
+      note_completion(*binding.pins[i]);
   return status;
 }
 

@@ -23,7 +23,8 @@ MAY = {
     "hal": COMMON | {"config"},
     "tdrv": COMMON | {"config", "book", "neff", "hal"},
     "kmgr": COMMON | {"config", "book", "neff", "tdrv", "plugin"},
-    "api": COMMON | {"config", "book", "plugin", "kmgr"},
+    "collectives": COMMON,
+    "api": COMMON | {"config", "book", "plugin", "kmgr", "collectives"},
 }
 # The only objects that may import the calls which open devices.
 DEVICE_CALLS = {"ioctl"}
