@@ -17,8 +17,9 @@ class Bus;
 
 // kVector and kPool: match keys, generators, pool buffer; kLanes: accumulators
 // and shuffle mask of the vector engine.
-enum class Family : std::uint8_t { kPe, kActivation, kVector, kPool, kLanes };
-inline constexpr std::size_t kFamilies = 5;
+// kStaging: what one half of a record leaves for the other.
+enum class Family : std::uint8_t { kPe, kActivation, kVector, kPool, kLanes, kStaging };
+inline constexpr std::size_t kFamilies = 6;
 
 class FamilyState {
  public:

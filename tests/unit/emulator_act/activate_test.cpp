@@ -340,11 +340,6 @@ TEST_F(Activate, OperandsInRegisters) {
   refused(r, {"destination", "register 4"});
 }
 
-TEST_F(Activate, Activate2IsRefusedByName) {
-  on(NRTP_ENGINE_ACT, isa::Generation::kMariana);
-  refused(record(isa::op::ACTIVATE2), {"ACTIVATE2", "not published"});
-}
-
 TEST_F(Activate, OperandsAreNamed) {
   struct Names final : OperandVisitor {
     std::vector<std::string> seen;

@@ -378,15 +378,5 @@ TEST_F(SelectTest, PlansNameTheirOperands) {
   EXPECT_EQ(seen.list.size(), 2u);
 }
 
-TEST_F(SelectTest, WhatIsOnlyDecodedSaysWhy) {
-  for (const std::uint8_t opcode :
-       {op::TENSOR_SCALAR_PTR_MULTI_ARITH, op::TENSOR_SCALAR_PTR_MULTI_BITVEC,
-        op::TENSOR_SCALAR_PTR_MULTI_DUAL_ARITH, op::TENSOR_SCALAR_PTR_MULTI_DUAL_BITVEC,
-        op::TENSOR_SCALAR_IMM_LD_ARITH, op::TENSOR_SCALAR_IMM_LD_BITVEC, op::TENSOR_SCALAR_SELECT,
-        op::TRANSPOSE_TENSOR_REDUCE_ARITH_OP, op::TRANSPOSE_TENSOR_REDUCE_BITVEC_OP,
-        op::TRANSPOSE_TENSOR_SCALAR_ARITH_OP})
-    refused(Record(opcode), "not published");
-}
-
 }  // namespace
 }  // namespace opennrt::emu::test
