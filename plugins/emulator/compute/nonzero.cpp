@@ -79,12 +79,25 @@ class Nonzero final : public InOut {
   }
 
   void visit_operands(EngineState& state, OperandVisitor& visitor) const override {
-    InOut::visit_operands(state, visitor);
+    Places at;
+    std::string ignored;  // a bad address: execute() reports it
+    if (resolve(state, &at, &ignored))
+      for (std::uint32_t p = 0; p < partitions_; p += kCorePartitions) {
+        visit_one(visitor, "source", *at.in, p, Access::kRead);
+        visit_one(visitor, "destination", *at.out, p, Access::kWrite);
+      }
     offset_.visit(state, visitor);
     padding_.visit(state, visitor);
   }
 
  private:
+  static void visit_one(OperandVisitor& visitor, const char* name, Operand operand,
+                        std::uint32_t partition, Access access) {
+    operand.base = operand.partition(partition);
+    operand.first_partition += partition;
+    visitor.visit(name, operand, 1, access);
+  }
+
   ScalarRef offset_, padding_;
   std::uint32_t mask_ = 0;
 };

@@ -83,7 +83,13 @@ class TensorScalarSelect final : public InOut {
   }
 
   void visit_operands(EngineState& state, OperandVisitor& visitor) const override {
-    InOut::visit_operands(state, visitor);
+    // One predicate for all: the source is read or left alone.
+    ScalarRef::Values pred;
+    std::string ignored;
+    const bool scalar_only = pred_.immediate() && pred_.resolve(state, &pred, &ignored) &&
+                             (pred.raw(0) != 0) == reversed_;
+    if (!scalar_only) in_.visit(state, visitor, Access::kRead);
+    out_.visit(state, visitor, Access::kWrite);
     scalar_.visit(state, visitor);
     pred_.visit(state, visitor);
   }

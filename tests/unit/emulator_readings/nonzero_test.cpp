@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "compute/operand.h"
 #include "unit/emulator_vector/bench.h"
 
 namespace opennrt::emu::test {
@@ -82,6 +83,23 @@ TEST_F(Nonzero, NumbersInMemory) {
   }
   run(nonzero(in, out, 17, 0x40, 0x44).set(f::index_offset_src, 1).set(f::padding_val_src, 1));
   for (const int p : {0, 16}) check(in, out, p, 1000 + p, 2000 + p);
+}
+
+TEST_F(Nonzero, NamesTheFirstLaneOfEachCore) {
+  struct Seen final : OperandVisitor {
+    void visit(const char*, const Operand& o, std::uint32_t partitions, Access a) override {
+      EXPECT_EQ(partitions, 1u);
+      (a == Access::kRead ? read : written).push_back(o.first_partition);
+    }
+    std::vector<std::uint32_t> read, written;
+  } seen;
+  std::string error;
+  const auto made =
+      plan(nonzero(row(0x1000 + 64 * kPartition, kI32, 5), row(0x8000, kI32, 6), 33, 0, 0), &error);
+  ASSERT_TRUE(made) << error;
+  made->visit_operands(state, seen);
+  EXPECT_EQ(seen.read, (std::vector<std::uint32_t>{64, 80, 96}));
+  EXPECT_EQ(seen.written, (std::vector<std::uint32_t>{0, 16, 32}));
 }
 
 TEST_F(Nonzero, WrongFieldsAreRefused) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "compute/operand.h"
 #include "unit/emulator_vector/bench.h"
 
 namespace opennrt::emu::test {
@@ -54,6 +55,23 @@ TEST_F(Select, PredicateAndScalarPerPartition) {
       for (int i = 0; i < 1500; ++i)
         ASSERT_EQ(raw(out, p, i), p != 0 ? raw(in, p, i) : raw(scalar, p, 0)) << type;
   }
+}
+
+// What the predicate does not choose is not read.
+TEST_F(Select, NamesTheSourceWhenItIsRead) {
+  struct Seen final : OperandVisitor {
+    void visit(const char* name, const Operand&, std::uint32_t, Access) override {
+      list.emplace_back(name);
+    }
+    std::vector<std::string> list;
+  } seen;
+  const Tensor in = row(0x1000, kF32, 8), out = row(0x8000, kF32, 8);
+  std::string error;
+  plan(select(in, out, kU32), &error)->visit_operands(state, seen);
+  EXPECT_EQ(seen.list, (std::vector<std::string>{"destination"}));
+  seen.list.clear();
+  plan(select(in, out, kU32).set(f::pred, 1), &error)->visit_operands(state, seen);
+  EXPECT_EQ(seen.list, (std::vector<std::string>{"source", "destination"}));
 }
 
 TEST_F(Select, WrongFieldsAreRefused) {
