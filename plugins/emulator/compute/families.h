@@ -32,6 +32,8 @@ std::span<const PlanEntry> transpose_plans();             // STREAM_TRANSPOSE, S
 std::span<const PlanEntry> vector_refused_plans();        // decoded only
 std::span<const PlanEntry> cross_lane_plans();            // CROSS_LANE_REDUCE
 std::span<const PlanEntry> pe_mx_plans();                 // LDWEIGHTS_MX, MATMUL_MX
+std::span<const PlanEntry> pe_sparse_plans();             // LDTAGS, MATMUL_SPARSE
+std::span<const PlanEntry> pe_seed_plans();               // PE_MANAGE_SEED
 std::span<const PlanEntry> pe_refused_plans();            // the other records of the PE engine
 
 }  // namespace opennrt::emu
