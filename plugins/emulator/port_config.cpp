@@ -119,6 +119,14 @@ bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string*
     return false;
   }
   if (!read_verify(host, &out->verify, error)) return false;
+  std::string unconfirmed;
+  if (!get(host, "emulator.unconfirmed_instructions", &unconfirmed)) unconfirmed = "run";
+  if (unconfirmed != "run" && unconfirmed != "refuse") {
+    *error =
+        "emulator.unconfirmed_instructions is \"" + unconfirmed + "\", allowed are run, refuse";
+    return false;
+  }
+  out->refuse_unconfirmed = unconfirmed == "refuse";
   std::string items;
   if (get(host, "emulator.inspect", &items, kInspectBytes) &&
       !parse_inspect(items, &out->inspect.items, error))

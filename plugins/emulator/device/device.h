@@ -27,6 +27,9 @@ struct DeviceConfig {
   std::uint32_t index = 0;  // device number
   VerifyOptions verify{};
   InspectOptions inspect{};
+  // Refuse instructions whose meaning is partly our reading; else they execute
+  // and the log names each once.
+  bool refuse_unconfirmed = false;
 };
 
 class Verifier;

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "opennrt/isa/table.h"
+
 namespace opennrt::emu {
 
 namespace {
@@ -112,6 +114,20 @@ std::uint64_t Silicon::time_ps() const {
 void Silicon::log(std::uint32_t level, const std::string& text) const {
   if (config_.host && NRTP_HAS(nrtp_host, config_.host, log) && config_.host->log)
     config_.host->log(config_.host->self, level, "EMU", text.c_str());
+}
+
+bool Silicon::accept_unconfirmed(std::uint8_t opcode, const char* reading, std::string* error) {
+  const std::string name = isa::find_instruction(opcode)->name;
+  if (config_.refuse_unconfirmed) {
+    *error = name + " is refused because part of its meaning is a reading (" + reading +
+             "); emulator.unconfirmed_instructions: run executes it";
+    return false;
+  }
+  if (!reading_told_[opcode].exchange(true, std::memory_order_relaxed))
+    log(NRTP_LOG_WARN, "device " + std::to_string(config_.index) + ": " + name + " (" +
+                           hex(opcode) + ") executes by a reading that nothing confirms: " +
+                           reading + "; emulator.unconfirmed_instructions: refuse refuses it");
+  return true;
 }
 
 void Silicon::report(const Origin& who, ErrorType type, std::uint16_t detail,

@@ -103,6 +103,7 @@ bool Machine::build(std::string* error) {
     device.index = i;
     device.verify = config_.verify;
     device.inspect = config_.inspect;
+    device.refuse_unconfirmed = config_.refuse_unconfirmed;
     node->device = config_.make_device(device, node->memory, error);
     if (!node->device) return false;
 

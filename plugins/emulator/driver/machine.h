@@ -44,7 +44,8 @@ struct MachineConfig {
   bool failed_reset = false;  // the start-up reset never completes
   VerifyOptions verify{};
   InspectOptions inspect{};
-  std::string report;  // file written when the device goes: see write_report
+  bool refuse_unconfirmed = false;  // emulator.unconfirmed_instructions
+  std::string report;               // file written when the device goes: see write_report
 };
 
 // What a descriptor says about the open file behind it.
