@@ -345,17 +345,19 @@ Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) 
     const neff::QueueSet& set = subgraph.queues[i];
     const auto placed = [&]() -> Status {
       ONRT_TRY(core.core->ensure_model_queue(numbers[i]));
-      ONRT_ASSIGN(const QueueRings rings, build_queue_rings(set, inputs));
+      ONRT_ASSIGN(const std::vector<QueueRings> instances, build_instance_rings(set, inputs));
       QueuePlacement placement;
       placement.set = &set;
       placement.hardware_queue = numbers[i];
-      placement.caller_sources = rings.caller_sources;
-      placement.caller_destinations = rings.caller_destinations;
-      placement.blocks = rings.blocks;
-      for (const BlockCounts& b : rings.blocks) placement.total_s2m += b.s2m;
-      ONRT_TRY(place_static_rings(core, rings, placement));
+      placement.caller_sources = instances.front().caller_sources;
+      placement.caller_destinations = instances.front().caller_destinations;
+      placement.more.resize(instances.size() - 1);
+      for (std::size_t n = 0; n < instances.size(); ++n) {
+        ONRT_TRY(place_static_rings(core, instances[n], placement,
+                                    n == 0 ? placement : placement.more[n - 1]));
+      }
       if (placement.is_io()) {
-        ONRT_TRY(core.io.add_queue(*core.core, numbers[i], rings, binding_of));
+        ONRT_TRY(core.io.add_queue(*core.core, numbers[i], instances.front(), binding_of));
       }
       core.queues.push_back(std::move(placement));
       return Status::ok();
@@ -384,7 +386,9 @@ Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) 
 }
 
 Status ModelImpl::place_static_rings(CoreModel& core, const QueueRings& rings,
-                                     QueuePlacement& placement) {
+                                     const QueuePlacement& placement, RingPlacement& out) {
+  out.blocks = rings.blocks;
+  for (const BlockCounts& b : rings.blocks) out.total_s2m += b.s2m;
   RingImage image;
   std::array<std::uint64_t, kMaxRings> m2s{}, s2m{};
   for (std::uint32_t i = 0; i < kMaxRings; ++i) {
@@ -400,8 +404,8 @@ Status ModelImpl::place_static_rings(CoreModel& core, const QueueRings& rings,
                    .hint = placement.set->name}));
   ONRT_TRY(memory->copy_in(0, image.bytes().data(), image.bytes().size()));
   for (std::uint32_t i = 0; i < kMaxRings; ++i) {
-    if (!placement.caller_sources) placement.m2s_base[i] = memory->address() + m2s[i];
-    if (!placement.caller_destinations) placement.s2m_base[i] = memory->address() + s2m[i];
+    if (!placement.caller_sources) out.m2s_base[i] = memory->address() + m2s[i];
+    if (!placement.caller_destinations) out.s2m_base[i] = memory->address() + s2m[i];
   }
   core.memory.push_back(std::move(memory));
   return Status::ok();
