@@ -2,8 +2,12 @@
 #include "tdrv/model.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "log/log.h"
+#include "opennrt/isa/support.h"
+#include "opennrt/isa/table.h"
 #include "tdrv/engine_label.h"
 #include "tdrv/logical_core.h"
 #include "tdrv/tables.h"
@@ -21,6 +25,35 @@ const char* type_name(neff::VariableType type) {
                                     "virtual",      "pointer", "list",   "dge-table", "remote"};
   const auto i = static_cast<std::size_t>(type);
   return i < std::size(kNames) ? kNames[i] : "?";
+}
+
+// Pseudo-instructions whose meaning is partly our reading: one warning per model
+// and opcode, or a refusal, as the device does for those that it executes.
+Status accept_readings(const ImageSet& images, const neff::Subgraph& subgraph,
+                       const nrtp_host& host) {
+  std::set<std::uint8_t> opcodes;
+  for (const Image& image : images) opcodes.insert(image.readings.begin(), image.readings.end());
+  if (opcodes.empty()) return Status::ok();
+  char setting[16] = "";
+  const bool refuse = host.config_get != nullptr &&
+                      host.config_get(host.self, "emulator.unconfirmed_instructions", setting,
+                                      sizeof setting) == NRTP_OK &&
+                      std::string_view(setting) == "refuse";
+  for (const std::uint8_t opcode : opcodes) {
+    const char* name = isa::find_instruction(opcode)->name;
+    const char* reading = isa::device_reading(opcode);
+    if (refuse) {
+      return Status::invalid(
+          "{}: {} is refused because part of its meaning is a reading ({}); "
+          "emulator.unconfirmed_instructions: run executes it",
+          subgraph.name, name, reading);
+    }
+    ONRT_LOG(kTdrv, kWarn,
+             "{}: {} ({:#04x}) is loaded by a reading that nothing confirms: {}; "
+             "emulator.unconfirmed_instructions: refuse refuses it",
+             subgraph.name, name, opcode, reading);
+  }
+  return Status::ok();
 }
 
 }  // namespace
@@ -450,6 +483,7 @@ Status ModelImpl::place_images(CoreModel& core, const neff::Subgraph& subgraph, 
   if (core.argument_table) inputs.argument_table_pa = core.argument_table->address();
   inputs.bound_pointers = core.io.bound_pointers();
   ONRT_ASSIGN(const ImageSet images, assemble_images(inputs));
+  ONRT_TRY(accept_readings(images, subgraph, *bindings.host));
   ONRT_ASSIGN(core.images, core.core->upload(images, core.allocator, program_->name));
   return Status::ok();
 }

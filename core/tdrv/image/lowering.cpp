@@ -580,7 +580,8 @@ std::optional<std::string> TriggerLedger::swap(std::size_t queue, std::size_t in
 }
 
 Status TriggerLedger::check_barriers() const {
-  const auto [least, most] = std::minmax_element(barriers_.begin(), barriers_.end());
+  const auto least = std::min_element(barriers_.begin(), barriers_.end());
+  const auto most = std::max_element(barriers_.begin(), barriers_.end());
   if (*least == *most) return Status::ok();
   return Status::invalid(
       "{} meets the others in {} of its PSEUDO_SYNC_BARRIER, {} in {}: all engines must have the "
