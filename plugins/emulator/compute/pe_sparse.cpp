@@ -151,7 +151,8 @@ class MatmulSparse final : public ComputePlan {
     if (!pe_tile(M::num_active_rows(record), M::num_active_cols(record), M::row_grp(record), 15,
                  &plan->tile_, error) ||
         !pe_fp32_mode(dtype, mode, error) || !plan->source(context, M::src(record), dtype, error) ||
-        !pe_destination(context, M::dst(record), isa::kDtFloat32, plan->tile_, &plan->out_, error))
+        !pe_destination(context, M::dst(record), isa::kDtFloat32, plan->tile_,
+                        isa::code::psum_zero_region::SIZE2048, &plan->out_, &plan->place_, error))
       return nullptr;
     const std::uint64_t n = plan->row_.pattern.total;
     const std::uint64_t limit = context.generation == isa::Generation::kMariana ? 4096 : 512;
@@ -160,7 +161,7 @@ class MatmulSparse final : public ComputePlan {
                std::to_string(plan->out_.pattern.total) + ", the limit is " + std::to_string(limit);
       return nullptr;
     }
-    plan->overwrites_ = (flags & isa::code::psum_accumulate::START) != 0;
+    plan->flags_ = flags;
     plan->packer_ = row_packer(pe_kernels(), dtype,
                                mode == isa::code::fp32_mode::LOW    ? Fp32Part::kLow
                                : mode == isa::code::fp32_mode::HIGH ? Fp32Part::kHigh
@@ -179,17 +180,18 @@ class MatmulSparse final : public ComputePlan {
       load->full = false;
     }
     array.pair = 0;
+    array.groups.begin(flags_, out_, place_);
+    const bool replaces = array.groups.take(out_, place_);
     const FloatEnvironment environment;
     const auto n = static_cast<std::uint32_t>(row_.pattern.total);
     for (std::uint32_t first = 0; first < n; first += kChunk)
-      multiply(array, sparse, first, std::min(kChunk, n - first));
+      multiply(array, sparse, first, std::min(kChunk, n - first), !replaces);
     return true;
   }
 
-  void visit_operands(EngineState&, OperandVisitor& visitor) const override {
+  void visit_operands(EngineState& state, OperandVisitor& visitor) const override {
     visitor.visit("moving matrix", moving_, tile_.rows, Access::kRead);
-    visitor.visit("destination", out_, tile_.columns,
-                  overwrites_ ? Access::kWrite : Access::kReadWrite);
+    state.family<PeArray>(Family::kPe).groups.visit(flags_, out_, place_, visitor);
   }
 
  private:
@@ -274,7 +276,8 @@ class MatmulSparse final : public ComputePlan {
     return true;
   }
 
-  void multiply(PeArray& array, PeSparse& sparse, std::uint32_t first, std::uint32_t n) const {
+  void multiply(PeArray& array, PeSparse& sparse, std::uint32_t first, std::uint32_t n,
+                bool add) const {
     for (std::uint32_t r = 0; r < tile_.rows; ++r)
       for (std::uint32_t w = 0; w < values_; ++w) {
         const std::uint8_t* raw =
@@ -292,7 +295,7 @@ class MatmulSparse final : public ComputePlan {
         const float* x = sparse.moving[partition(r, tag)][tag % kMaxValues];
         for (std::uint32_t i = 0; i < n; ++i) sum[i] += w * x[i];
       }
-      put_products(out_, out_.partition(c), sum, first, n, !overwrites_);
+      put_products(out_, out_.partition(c), sum, first, n, add);
     }
   }
 
@@ -300,7 +303,8 @@ class MatmulSparse final : public ComputePlan {
   Operand moving_, row_, out_;  // row_: the moving matrix without its 4th dimension
   std::uint32_t values_ = 0;
   std::int64_t value_step_ = 0;  // bytes
-  bool overwrites_ = false;
+  PsumPlace place_;
+  std::uint32_t flags_ = 0;
   RowPacker packer_;
 };
 
