@@ -40,6 +40,8 @@ std::span<const PlanEntry> dequantize_plans();            // TENSOR_DEQUANTIZE
 std::span<const PlanEntry> nonzero_plans();               // NONZERO_WITH_COUNT
 std::span<const PlanEntry> batch_norm_gradient_plans();   // BATCH_NORM_GRAD_ACCUMULATE
 std::span<const PlanEntry> activate2_plans();             // ACTIVATE2
+std::span<const PlanEntry> pe_sparse_plans();             // LDTAGS, MATMUL_SPARSE
+std::span<const PlanEntry> pe_seed_plans();               // PE_MANAGE_SEED
 std::span<const PlanEntry> pe_refused_plans();            // the other records of the PE engine
 
 }  // namespace opennrt::emu

@@ -52,6 +52,22 @@ struct PeMxMatrix {
   alignas(64) float values[kPeColumns / kPeBlock * kBlockStride];
 };
 
+// What sparse products need besides the stationary matrix.
+struct PeSparse {
+  static constexpr std::uint32_t kValues = 4;     // per partition and column of the moving matrix
+  static constexpr std::uint32_t kColumns = 512;  // widened at a time
+
+  std::uint8_t tag[kPeRows][kPeColumns] = {};
+  std::uint8_t tagged[kPeRows] = {};  // columns from 0 that have a tag
+  alignas(64) float moving[kPeRows][kValues][kColumns];
+};
+
+// Seeds of stochastic rounding in PSUM.
+struct PeSeeds {
+  static constexpr std::uint32_t kPartitions = 128, kSets = 16;
+  std::uint32_t value[kPartitions][kSets] = {};
+};
+
 // Working memory of a thread that loads or multiplies.
 struct PeScratch {
   // Columns of the moving matrix widened at a time: a multiple of every
@@ -100,6 +116,9 @@ class PeArray final : public FamilyState {
 
   // Made by the first microscaled load.
   std::unique_ptr<PeMxMatrix> mx;
+  // By the first record that needs them.
+  std::unique_ptr<PeSparse> sparse;
+  std::unique_ptr<PeSeeds> seeds;
 
   // Of the engine's own thread.
   PeScratch scratch;

@@ -56,8 +56,9 @@ std::unique_ptr<Machine> Machine::create(const MachineConfig& config, std::strin
     *error = "the software device needs an arch table, a product and a driver version";
     return nullptr;
   }
-  if (config.devices == 0 || config.devices > 64) {
-    *error = "emulator.devices is " + std::to_string(config.devices) + ", allowed are 1 to 64";
+  if (config.devices == 0 || config.devices > kMaxDevices) {
+    *error = "emulator.devices is " + std::to_string(config.devices) + ", allowed are 1 to " +
+             std::to_string(kMaxDevices);
     return nullptr;
   }
   std::unique_ptr<Machine> machine(new Machine(config));

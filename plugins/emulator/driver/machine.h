@@ -30,6 +30,9 @@ namespace opennrt::emu {
 using DeviceFactory = std::function<std::unique_ptr<Device>(
     const DeviceConfig&, std::shared_ptr<DeviceMemory>, std::string* error)>;
 
+// Devices of one machine: as many as a process can use (emulator.devices).
+inline constexpr std::uint32_t kMaxDevices = 32;
+
 struct MachineConfig {
   const nrtp_host* host = nullptr;  // may be null: no log
   const nrtp_arch_plugin* arch = nullptr;
