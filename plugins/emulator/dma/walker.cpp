@@ -2,6 +2,7 @@
 //
 // Descriptor processing: packet by packet, the data of the TX side through the
 // packet's operation to the RX side.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -17,13 +18,19 @@ namespace opennrt::emu {
 
 namespace {
 
+// Pieces of many descriptors go to as many partitions, far apart: the CPU does not
+// guess where the next one lies.
+constexpr std::uint32_t kPiecesAhead = 3;
+constexpr std::uint64_t kBytesAhead = 1024;
+
 // Descriptors [next, end) of a ring.
 class DescriptorList final : public SegmentList {
  public:
-  DescriptorList(const RingView& view, std::uint32_t first, std::uint32_t count)
-      : view_(&view), next_(first), end_(first + count) {}
+  DescriptorList(const RingView& view, std::uint32_t first, std::uint32_t count, WindowCache& ahead)
+      : view_(&view), ahead_(&ahead), next_(first), end_(first + count) {}
   bool next(Segment* out) override {
     if (next_ == end_) return false;
+    if (next_ + kPiecesAhead < end_) ask_for(view_->at(next_ + kPiecesAhead));
     const Descriptor d = view_->at(next_);
     *out = {d.address, d.bytes(), view_->address(next_)};
     ++next_;
@@ -31,7 +38,16 @@ class DescriptorList final : public SegmentList {
   }
 
  private:
+  void ask_for(const Descriptor& d) {
+    const std::uint64_t bytes = d.bytes();
+    const std::uint8_t* at = ahead_->find(d.address, bytes);
+    if (!at) return;
+    for (std::uint64_t i = 0; i < std::min(bytes, kBytesAhead); i += 64)
+      __builtin_prefetch(at + i, 0, 2);
+  }
+
   const RingView* view_;
+  WindowCache* ahead_;
   std::uint32_t next_, end_;
 };
 
@@ -45,7 +61,9 @@ class Walker {
         tx_(bus.map(), queue.ring[kDirTx]),
         rx_(bus.map(), queue.ring[kDirRx]),
         from_windows_(bus.map()),
-        to_windows_(bus.map()) {}
+        to_windows_(bus.map()),
+        from_ahead_(bus.map()),
+        to_ahead_(bus.map()) {}
 
   // Performs one packet; false when the queue waits or has stopped.
   bool step() {
@@ -117,11 +135,11 @@ class Walker {
   }
 
   void perform(std::uint32_t rx_count) {
-    DescriptorList to_list(rx_, 0, rx_count);
+    DescriptorList to_list(rx_, 0, rx_count, to_ahead_);
     WriteStream to(bus_, to_windows_, to_list, who_);
     if (packet_.kind == Packet::Kind::kCombine) return combine(to);
     const PacketSource& source = packet_.source[0];
-    DescriptorList from_list(tx_, source.first, source.count);
+    DescriptorList from_list(tx_, source.first, source.count, from_ahead_);
     ReadStream from(bus_, from_windows_, from_list, who_);
     switch (packet_.kind) {
       case Packet::Kind::kCast:
@@ -138,7 +156,9 @@ class Walker {
       DescriptorList list;
       ReadStream stream;
       Input(Walker& w, const PacketSource& s)
-          : list(w.tx_, s.first, s.count), stream(w.bus_, w.from_windows_, list, w.who_) {}
+
+          : list(w.tx_, s.first, s.count, w.from_ahead_),
+            stream(w.bus_, w.from_windows_, list, w.who_) {}
       Input(const Input&) = delete;
     };
     std::array<std::optional<Input>, kMaxPacketSources> inputs;
@@ -204,7 +224,7 @@ class Walker {
   Origin& who_;
   std::uint32_t flags_;
   RingView tx_, rx_;
-  WindowCache from_windows_, to_windows_;
+  WindowCache from_windows_, to_windows_, from_ahead_, to_ahead_;
   Packet packet_;
 };
 
