@@ -146,7 +146,7 @@ class Matmul final : public ComputePlan {
       load->full = false;
     }
     array.pair = 0;
-    product_.multiply(array, array.scratch, 0, product_.columns(), overwrites);
+    product_.perform(state, array, overwrites);
     return true;
   }
 

@@ -101,6 +101,7 @@ bool Machine::build(std::string* error) {
     device.arch = config_.arch;
     device.product = &product_;
     device.index = i;
+    device.threads = config_.threads;
     device.verify = config_.verify;
     device.inspect = config_.inspect;
     node->device = config_.make_device(device, node->memory, error);
