@@ -18,19 +18,13 @@ namespace opennrt::emu {
 
 namespace {
 
-// Pieces of many descriptors go to as many partitions, far apart: the CPU does not
-// guess where the next one lies.
-constexpr std::uint32_t kPiecesAhead = 3;
-constexpr std::uint64_t kBytesAhead = 1024;
-
 // Descriptors [next, end) of a ring.
 class DescriptorList final : public SegmentList {
  public:
-  DescriptorList(const RingView& view, std::uint32_t first, std::uint32_t count, WindowCache& ahead)
-      : view_(&view), ahead_(&ahead), next_(first), end_(first + count) {}
+  DescriptorList(const RingView& view, std::uint32_t first, std::uint32_t count)
+      : view_(&view), next_(first), end_(first + count) {}
   bool next(Segment* out) override {
     if (next_ == end_) return false;
-    if (next_ + kPiecesAhead < end_) ask_for(view_->at(next_ + kPiecesAhead));
     const Descriptor d = view_->at(next_);
     *out = {d.address, d.bytes(), view_->address(next_)};
     ++next_;
@@ -38,21 +32,15 @@ class DescriptorList final : public SegmentList {
   }
 
  private:
-  void ask_for(const Descriptor& d) {
-    const std::uint64_t bytes = d.bytes();
-    const std::uint8_t* at = ahead_->find(d.address, bytes);
-    if (!at) return;
-    for (std::uint64_t i = 0; i < std::min(bytes, kBytesAhead); i += 64)
-      __builtin_prefetch(at + i, 0, 2);
-  }
-
   const RingView* view_;
-  WindowCache* ahead_;
   std::uint32_t next_, end_;
 };
 
 class Walker {
  public:
+  static constexpr std::uint32_t kMostPieces = 32;
+  static constexpr std::uint64_t kBytesAhead = 1024;  // of a piece
+
   Walker(Bus& bus, DmaQueue& queue, Origin& who)
       : bus_(bus),
         queue_(queue),
@@ -61,15 +49,13 @@ class Walker {
         tx_(bus.map(), queue.ring[kDirTx]),
         rx_(bus.map(), queue.ring[kDirRx]),
         from_windows_(bus.map()),
-        to_windows_(bus.map()),
-        from_ahead_(bus.map()),
-        to_ahead_(bus.map()) {}
+        to_windows_(bus.map()) {}
 
   // Performs one packet; false when the queue waits or has stopped.
   bool step() {
     if (tx_.pending() == 0) return false;
     if (!tx_.readable()) return stop(tx_.address(0), "TX ring is not in memory");
-    if (copy_one()) return true;
+    if (copy_pieces()) return true;
     std::uint32_t at = 0;
     std::string error;
     switch (read_packet(tx_, flags_, &packet_, &at, &error)) {
@@ -108,38 +94,60 @@ class Walker {
   }
 
  private:
-  // Most packets are one descriptor on each side, from memory to memory. False:
-  // this one is not, or something is wrong with it; nothing has happened.
-  bool copy_one() {
+  // Most packets copy pieces of memory, as many on one side as on the other. All
+  // are looked up and asked for before the first moves: they go to as many
+  // partitions, far apart, where the CPU does not look ahead by itself. False: this
+  // packet is not such a one, or something is wrong with it; nothing has happened.
+  bool copy_pieces() {
     if (bus_.verifier()) return false;  // it watches the streams
-    if (rx_.pending() == 0 || !rx_.readable()) return false;
-    const Descriptor t = tx_.at(0), r = rx_.at(0);
+    if (!rx_.readable()) return false;
+    struct Piece {
+      std::uint8_t* to;
+      const std::uint8_t* from;
+      std::uint64_t bytes;
+    } pieces[kMostPieces];
     constexpr std::uint32_t kCommon = kDescReserved | kDescMeta | 3u << kDescRingIdShift;
-    const std::uint32_t tx_want = tx_.ring_id(0) << kDescRingIdShift | kDescFirst | kDescLast;
-    const std::uint32_t tx_mask = kCommon | kDescFirst | kDescLast | kDescStrongOrder | kDescConcat;
+    constexpr std::uint32_t kTxMask = kCommon | kDescFirst | kDescStrongOrder;
     const std::uint32_t rx_mask =
         kCommon | kDescDataBarrier |
         ((flags_ & NRTP_DMA_STRONG_ORDER_WRITE) != 0 ? 0 : kDescStrongOrder);
-    if ((t.len_ctrl & tx_mask) != tx_want || t.meta_ctrl != kMetaPlainCopy) return false;
-    if ((r.len_ctrl & rx_mask) != rx_.ring_id(0) << kDescRingIdShift || r.meta_ctrl != 0)
-      return false;
-    const std::uint64_t bytes = t.bytes();
-    if (r.bytes() != bytes) return false;
-    const std::uint8_t* from = from_windows_.find(t.address, bytes);
-    std::uint8_t* to = to_windows_.find(r.address, bytes);
-    if (!from || !to) return false;
-    std::memmove(to, from, bytes);
-    tx_.advance(queue_.ring[kDirTx], 1);
-    rx_.advance(queue_.ring[kDirRx], 1);
+    std::uint32_t n = 0;
+    for (bool last = false; !last; ++n) {
+      if (n == kMostPieces || n >= tx_.pending() || n >= rx_.pending()) return false;
+      const Descriptor t = tx_.at(n), r = rx_.at(n);
+      const std::uint32_t tx_want = tx_.ring_id(n) << kDescRingIdShift | (n == 0 ? kDescFirst : 0);
+      last = (t.len_ctrl & kDescLast) != 0;
+      if ((t.len_ctrl & kTxMask) != tx_want || (last && (t.len_ctrl & kDescConcat) != 0) ||
+          (t.meta_ctrl & ~(kMetaPlainCopy | kMetaWriteBarrier)) != 0)
+        return false;
+      if ((r.len_ctrl & rx_mask) != rx_.ring_id(n) << kDescRingIdShift || r.meta_ctrl != 0)
+        return false;
+      Piece& piece = pieces[n];
+      piece.bytes = t.bytes();
+      if (r.bytes() != piece.bytes) return false;
+      piece.from = from_windows_.find(t.address, piece.bytes);
+      piece.to = to_windows_.find(r.address, piece.bytes);
+      if (!piece.from || !piece.to) return false;
+      if (last && n == 0) break;
+      for (std::uint64_t i = 0; i < std::min(piece.bytes, kBytesAhead); i += 64) {
+        __builtin_prefetch(piece.from + i, 0, 2);
+        __builtin_prefetch(piece.to + i, 0, 2);
+      }
+    }
+    n = std::max(n, 1u);
+    for (std::uint32_t i = 0; i < n; ++i)
+      std::memmove(pieces[i].to, pieces[i].from, pieces[i].bytes);
+    tx_.advance(queue_.ring[kDirTx], n);
+    rx_.advance(queue_.ring[kDirRx], n);
     return true;
   }
 
   void perform(std::uint32_t rx_count) {
-    DescriptorList to_list(rx_, 0, rx_count, to_ahead_);
+    DescriptorList to_list(rx_, 0, rx_count);
     WriteStream to(bus_, to_windows_, to_list, who_);
     if (packet_.kind == Packet::Kind::kCombine) return combine(to);
     const PacketSource& source = packet_.source[0];
-    DescriptorList from_list(tx_, source.first, source.count, from_ahead_);
+    DescriptorList from_list(tx_, source.first, source.count);
     ReadStream from(bus_, from_windows_, from_list, who_);
     switch (packet_.kind) {
       case Packet::Kind::kCast:
@@ -156,9 +164,7 @@ class Walker {
       DescriptorList list;
       ReadStream stream;
       Input(Walker& w, const PacketSource& s)
-
-          : list(w.tx_, s.first, s.count, w.from_ahead_),
-            stream(w.bus_, w.from_windows_, list, w.who_) {}
+          : list(w.tx_, s.first, s.count), stream(w.bus_, w.from_windows_, list, w.who_) {}
       Input(const Input&) = delete;
     };
     std::array<std::optional<Input>, kMaxPacketSources> inputs;
@@ -224,7 +230,7 @@ class Walker {
   Origin& who_;
   std::uint32_t flags_;
   RingView tx_, rx_;
-  WindowCache from_windows_, to_windows_, from_ahead_, to_ahead_;
+  WindowCache from_windows_, to_windows_;
   Packet packet_;
 };
 
