@@ -167,21 +167,20 @@ class Moves {
   static constexpr std::size_t kPartitions = 128, kStride = 256 << 10;
 
   // `rows` x `columns` elements of 4 bytes, in tiles of 128 rows of `tile` columns.
-  Moves(std::size_t rows, std::size_t columns, std::size_t tile, int inputs)
+  Moves(std::size_t rows, std::size_t columns, std::size_t tile, std::size_t inputs)
       : rows_(rows), pitch_(4 * columns), piece_(4 * tile), inputs_(inputs) {
-    memory_ = pages(rows * pitch_ * 2);
+    memory_ = pages(bytes());
     scratch_ = pages(kPartitions * kStride);
-    std::memset(memory_, 1, rows * pitch_ * 2);
+    std::memset(memory_, 1, bytes());
   }
   ~Moves() {
-    munmap(memory_, rows_ * pitch_ * 2);
+    munmap(memory_, bytes());
     munmap(scratch_, kPartitions * kStride);
   }
   Moves(const Moves&) = delete;
 
   void run() {
-    for (int i = 0; i < inputs_; ++i) pass(memory_, false);
-    pass(memory_ + rows_ * pitch_, true);
+    for (std::size_t i = 0; i <= inputs_; ++i) pass(i, i == inputs_);
   }
 
  private:
@@ -190,8 +189,11 @@ class Moves {
     if (p == MAP_FAILED) std::exit(2);
     return static_cast<std::uint8_t*>(p);
   }
-  void pass(std::uint8_t* memory, bool out) {
-    std::size_t at = 0;  // in a partition
+  // Of all tensors, the output last.
+  std::size_t bytes() const { return rows_ * pitch_ * (inputs_ + 1); }
+  void pass(std::size_t tensor, bool out) {
+    std::uint8_t* const memory = memory_ + tensor * rows_ * pitch_;
+    std::size_t at = tensor * rows_ / kPartitions * pitch_;  // in a partition
     for (std::size_t r = 0; r < rows_; r += kPartitions)
       for (std::size_t c = 0; c < pitch_; c += piece_, at += piece_)
         for (std::size_t p = 0; p < kPartitions; ++p) {
@@ -201,8 +203,7 @@ class Moves {
         }
   }
 
-  std::size_t rows_, pitch_, piece_;
-  int inputs_;
+  std::size_t rows_, pitch_, piece_, inputs_;
   std::uint8_t *memory_, *scratch_;
 };
 

@@ -35,11 +35,16 @@ std::uint32_t one_of(std::uint32_t dtype) {
 
 constexpr std::uint32_t kZeros = 16;
 
+// Whether kZeros elements are 0 or -0.
 template <typename T>
 bool zeros(const T* row, T magnitude) {
-  T any = 0;
-  for (std::uint32_t i = 0; i < kZeros; ++i) any = static_cast<T>(any | row[i]);
-  return (any & magnitude) == 0;
+  constexpr std::uint32_t kWords = kZeros * sizeof(T) / 8;
+  std::uint64_t words[kWords], any = 0, mask = 0;
+  std::memcpy(words, row, sizeof words);
+  for (const std::uint64_t word : words) any |= word;
+  for (std::uint32_t bit = 0; bit < 64; bit += 8 * sizeof(T))
+    mask |= std::uint64_t{magnitude} << bit;
+  return (any & mask) == 0;
 }
 
 template <typename T>

@@ -39,7 +39,7 @@ class DescriptorList final : public SegmentList {
 class Walker {
  public:
   static constexpr std::uint32_t kMostPieces = 32;
-  static constexpr std::uint64_t kBytesAhead = 1024;  // of a piece
+  static constexpr std::uint64_t kBytesAhead = 512;  // of a piece
 
   Walker(Bus& bus, DmaQueue& queue, Origin& who)
       : bus_(bus),
