@@ -14,6 +14,7 @@
 namespace opennrt::emu {
 
 class Bus;
+class WorkShare;
 
 // kVector and kPool: match keys, generators, pool buffer; kLanes: accumulators
 // and shuffle mask of the vector engine.
@@ -37,6 +38,10 @@ class EngineState {
   // looked at, never relied on: a jump or a reset can come between.
   std::uint64_t pc = 0;
   std::array<std::uint32_t, kRegisters> registers{};
+  // Where idle threads look for work; nullptr: there are none.
+  WorkShare* share = nullptr;
+  // Multiply-adds of the PE array so far.
+  std::uint64_t multiply_adds = 0;
   // Set selected by the last ACTIVATION_TABLE_LOAD.
   std::uint32_t activation_set = 0;
 

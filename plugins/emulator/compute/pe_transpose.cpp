@@ -4,6 +4,10 @@
 #include <array>
 #include <cstring>
 
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
 #include "compute/pe_rows.h"
 
 namespace opennrt::emu {
@@ -29,6 +33,20 @@ std::uint32_t one_of(std::uint32_t dtype) {
   }
 }
 
+constexpr std::uint32_t kZeros = 16;
+
+// Whether kZeros elements are 0 or -0.
+template <typename T>
+bool zeros(const T* row, T magnitude) {
+  constexpr std::uint32_t kWords = kZeros * sizeof(T) / 8;
+  std::uint64_t words[kWords], any = 0, mask = 0;
+  std::memcpy(words, row, sizeof words);
+  for (const std::uint64_t word : words) any |= word;
+  for (std::uint32_t bit = 0; bit < 64; bit += 8 * sizeof(T))
+    mask |= std::uint64_t{magnitude} << bit;
+  return (any & mask) == 0;
+}
+
 template <typename T>
 bool select(PeArray& array, const PeTile& tile, const Operand& moving, std::uint8_t* rows,
             std::string* error) {
@@ -40,6 +58,10 @@ bool select(PeArray& array, const PeTile& tile, const Operand& moving, std::uint
     const T* row =
         reinterpret_cast<const T*>(gather_row(moving, moving.partition(r), array.scratch.raw_row));
     for (std::uint32_t j = 0; j < n; ++j) {
+      // A permutation is nearly all zeros.
+      if (j % kZeros == 0)
+        while (j + kZeros <= n && zeros(row + j, magnitude)) j += kZeros;
+      if (j >= n) break;
       if ((row[j] & magnitude) == 0) continue;
       if (row[j] != one || rows[j] != kNoRow) {
         *error = "transpose mode: element " + std::to_string(j) + " of row " + std::to_string(r) +
@@ -54,12 +76,68 @@ bool select(PeArray& array, const PeTile& tile, const Operand& moving, std::uint
   return true;
 }
 
+// Words `from[i]`[0..7] as eight columns: to[c][i] is word c of row i.
+void transpose_words(const std::uint8_t* const (&from)[8], std::uint32_t (&to)[8][8]) {
+#if defined(__x86_64__)
+  const auto load = [&](int i, int half) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from[i] + 16 * half));
+  };
+  for (int half = 0; half < 2; ++half)
+    for (int i = 0; i < 8; i += 4) {
+      const __m128i a = load(i, half), b = load(i + 1, half);
+      const __m128i c = load(i + 2, half), d = load(i + 3, half);
+      const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
+      const __m128i ab2 = _mm_unpackhi_epi32(a, b), cd2 = _mm_unpackhi_epi32(c, d);
+      const __m128i columns[4] = {_mm_unpacklo_epi64(ab, cd), _mm_unpackhi_epi64(ab, cd),
+                                  _mm_unpacklo_epi64(ab2, cd2), _mm_unpackhi_epi64(ab2, cd2)};
+      for (int k = 0; k < 4; ++k)
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(&to[4 * half + k][i]), columns[k]);
+    }
+#else
+  for (int i = 0; i < 8; ++i) {
+    std::uint32_t row[8];
+    std::memcpy(row, from[i], sizeof row);
+    for (int c = 0; c < 8; ++c) to[c][i] = row[c];
+  }
+#endif
+}
+
+// Whole 8 x 8 blocks of a destination without gaps.
+template <typename T>
+void move_blocks(const std::uint8_t* block, const std::uint8_t* rows, std::uint32_t n,
+                 const Operand& out, std::uint32_t c) {
+  alignas(16) static constexpr std::uint8_t kZero[32] = {};
+  for (std::uint32_t j = 0; j + 8 <= n; j += 8) {
+    const std::uint8_t* from[8];
+    for (std::uint32_t i = 0; i < 8; ++i)
+      from[i] = rows[j + i] == kNoRow ? kZero : block + 4 * kPeBlock * rows[j + i];
+    alignas(16) std::uint32_t to[8][8];
+    transpose_words(from, to);
+    for (std::uint32_t k = 0; k < 8; ++k) {
+      T* base = reinterpret_cast<T*>(out.partition(c + k)) + j;
+      if constexpr (sizeof(T) == 4) {
+        std::memcpy(base, to[k], sizeof to[k]);
+      } else {
+        T narrow[8];
+        for (int i = 0; i < 8; ++i) narrow[i] = static_cast<T>(to[k][i]);
+        std::memcpy(base, narrow, sizeof narrow);
+      }
+    }
+  }
+}
+
 template <typename T>
 void move(PeArray& array, const PeTile& tile, const Operand& out, const std::uint8_t* rows) {
   const std::uint32_t n = static_cast<std::uint32_t>(out.pattern.total);
   const std::uint8_t* matrix = reinterpret_cast<const std::uint8_t*>(array.stationary(tile));
+  static_assert(kPeBlock == 8);
   for (std::uint32_t c = 0; c < tile.columns; ++c) {
     const std::uint8_t* column = matrix + 4 * (c / kPeBlock * kPeBlockStride + c % kPeBlock);
+    if (c % kPeBlock == 0 && c + kPeBlock <= tile.columns && n % 8 == 0 && out.pattern.dense()) {
+      move_blocks<T>(column, rows, n, out, c);
+      c += kPeBlock - 1;
+      continue;
+    }
     T* base = reinterpret_cast<T*>(out.partition(c));
     Cursor cursor(out.pattern);
     for (std::uint32_t j = 0; j < n;) {

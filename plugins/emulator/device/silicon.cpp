@@ -90,7 +90,7 @@ Silicon::Silicon(const DeviceConfig& config, std::shared_ptr<DeviceMemory> memor
     });
   // The engines look once who watches them.
   for (std::uint32_t i = 0; i < cores; ++i)
-    cores_.push_back(std::make_unique<Core>(this, i, arch.geometry->engines));
+    cores_.push_back(std::make_unique<Core>(this, i, arch.geometry->engines, config.threads));
   dma_ = std::make_unique<DmaFabric>(*this, config.verify.order_seed.has_value());
   random_.seed(config.verify.order_seed.value_or(0));
   for (std::uint32_t i = 0; i < cores; ++i) poison_core(i);

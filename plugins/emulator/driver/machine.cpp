@@ -102,6 +102,7 @@ bool Machine::build(std::string* error) {
     device.arch = config_.arch;
     device.product = &product_;
     device.index = i;
+    device.threads = config_.threads;
     device.verify = config_.verify;
     device.inspect = config_.inspect;
     device.refuse_unconfirmed = config_.refuse_unconfirmed;

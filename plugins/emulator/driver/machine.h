@@ -38,6 +38,7 @@ struct MachineConfig {
   const nrtp_arch_plugin* arch = nullptr;
   const nrtp_product* product = nullptr;
   std::uint32_t devices = 1;
+  std::uint32_t threads = 1;    // of one core, 0 = by the CPUs of the process
   std::uint64_t hbm_bytes = 0;  // per channel, 0 = the product's
   std::uint64_t host_bytes = std::uint64_t{4} << 30;
   std::uint64_t memory_limit = 0;  // sum of all allocations, 0 = none
