@@ -186,6 +186,19 @@ TEST_F(Sequencer, EventSemaphoreNeedsBothWaitsAtOnce) {
   EXPECT_EQ(dev().semaphore_read(0, 61), 77u);
 }
 
+// Both waits ask for the one event: it is there once, so that neither takes it.
+TEST_F(Sequencer, EventThatOneOfTwoWaitsLacksIsKept) {
+  auto r = isa::zero_record<isa::EventSemaphoreRecord>(isa::kOpEventSemaphore);
+  r.h.wait_mode = r.wait_mode = isa::kWaitEvtSetThenClear;
+  r.h.wait_index = r.wait_index = 3;
+  r.update_mode = isa::kUpdateSemInc;
+  r.update_index = 61;
+  dev().event_write(0, 3, 1);
+  execute(Program{}.add(r).add(halt()));
+  EXPECT_EQ(dev().semaphore_read(0, 61), 0u);
+  EXPECT_EQ(dev().event_read(0, 3), 1u);
+}
+
 // The barrier of the runtime's images: nine records over one semaphore.
 TEST_F(Sequencer, FiveEngineBarrier) {
   const auto step = [](std::uint32_t wait, bool last = false) {
@@ -411,6 +424,24 @@ TEST_F(Sequencer, EndlessLoopReturnsAtTheBudgetAndDoesNotStarveOthers) {
   dev().reset_cores(1);
   EXPECT_FALSE(dev().runnable());
   EXPECT_FALSE(dev().run(5000));
+}
+
+// General registers and the argument table's address of an earlier program.
+TEST_F(Sequencer, ResetClearsTheRegisters) {
+  const std::vector<std::uint8_t> registers = {0, 9, 63, 0x82, 0x83};
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    put<std::uint32_t>(kData + 4 * i, 1000 + i);
+    put<std::uint32_t>(kData + 0x100 + 4 * i, 77);
+  }
+  auto store = load_regs(kData + 0x100, registers);
+  store.h.opcode = isa::kOpTensorStore;
+  execute(Program{}.add(load_regs(kData, registers)).add(store).add(halt()));
+  for (std::uint32_t i = 0; i < 5; ++i)
+    EXPECT_EQ(get<std::uint32_t>(kData + 0x100 + 4 * i), 1000 + i);
+  dev().reset_cores(1);
+  execute(Program{}.add(store).add(halt()));
+  for (std::uint32_t i = 0; i < 5; ++i)
+    EXPECT_EQ(get<std::uint32_t>(kData + 0x100 + 4 * i), 0u) << int{registers[i]};
 }
 
 // What a caller runs in one go is bounded in time, not only in records: here

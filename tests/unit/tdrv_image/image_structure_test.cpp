@@ -243,6 +243,28 @@ TEST(ImageStructure, SetUpWritesBasesOfSixteenRings) {
   EXPECT_EQ(stores, 12u);
 }
 
+// The DVE tables come over one engine of the core: number 11, queue 14 (device
+// images of real runs). The broadcast that resets this ring excludes the others.
+TEST(ImageStructure, TableRingIsResetAlone) {
+  TestProgram p;
+  const ImageSet images = assemble(p.inputs());
+  constexpr std::uint64_t kS2mReset = 0xffff1000000 + 0x21000 + 14 * 0x1000 + 0x64;
+  constexpr std::uint64_t kM2sReset = 0xffff1000000 + 0x1000 + 14 * 0x1000 + 0xB0;
+  for (std::size_t e = 0; e < images.size(); ++e) {
+    std::size_t found = 0;
+    for (std::size_t s = 0; s < images[e].gate_offset / kRecordBytes; ++s) {
+      if (images[e].bytes[s * kRecordBytes] != isa::kOpWrite) continue;
+      const auto r = record_at<isa::WriteRecord>(images[e], s);
+      if (r.address0 != kS2mReset) continue;
+      EXPECT_EQ(r.address1, kM2sReset);
+      EXPECT_EQ(r.data0, 0xF7FF0100u);
+      EXPECT_EQ(r.data1, 0xF7FF0100u);
+      ++found;
+    }
+    EXPECT_EQ(found, e == NRTP_ENGINE_DVE ? 1u : 0u) << e;
+  }
+}
+
 TEST(ImageStructure, SetWithBothCallerSidesDoublesTheIoSwitch) {
   TestProgram p;
   const auto in_var = p.add_variable("x", neff::VariableType::kInput, 4096, kCaller);
