@@ -188,6 +188,48 @@ TEST_F(Compute, PacketsStayWithinTheArchsLimits) {
   EXPECT_EQ(q.rings[0].tx.size(), 2 * 300u + 1);
 }
 
+// Where descriptors run out before elements, reductions are cut at multiples of 32.
+TEST_F(Compute, ReductionsAreCutInUnits) {
+  neff::Descriptor d;
+  d.op = neff::DmaOp::kAdd;
+  d.from = {typed(pattern(a_, 0, {4, 300, 1}, {1, 8, 0}), kF32)};
+  d.to = typed(pattern(b_, 0, {1200}, {1}), kF32);
+  const QueueRings q = lower(d, 1);
+  std::vector<std::uint64_t> counts;
+  for (const DmaDescriptor& t : q.rings[0].tx) {
+    if ((t.len_ctrl & kMeta) != 0) counts.push_back(t.address & 0xFFFFFFFF);
+  }
+  ASSERT_GE(counts.size(), 3u);
+  std::uint64_t sum = counts.back();
+  for (std::size_t i = 0; i + 1 < counts.size(); ++i) {
+    EXPECT_EQ(counts[i] % 32, 0u) << counts[i];
+    sum += counts[i];
+  }
+  EXPECT_EQ(sum, 300u);
+}
+
+// 127 runs with their META descriptor are a whole packet of 128; a constant is
+// one more.
+TEST_F(Compute, ConstantTakesAPlaceInThePacket) {
+  neff::Descriptor d;
+  d.op = neff::DmaOp::kMax;
+  d.from = {typed(pattern(a_, 0, {4, 127, 1}, {1, 8, 0}), kF32)};
+  d.to = typed(pattern(b_, 0, {508}, {1}), kF32);
+  for (const bool constant : {false, true}) {
+    if (constant) d.constant = 0.5f;
+    const QueueRings q = lower(d, 1);
+    std::size_t n = 0, packets = 0, constants = 0;
+    for (const DmaDescriptor& t : q.rings[0].tx) {
+      n = (t.len_ctrl & kFirst) != 0 ? 1 : n + 1;
+      EXPECT_LE(n, 128u);
+      packets += (t.len_ctrl & kMeta) != 0 && (t.len_ctrl & 0xFFFF) == 0;
+      constants += (t.len_ctrl & kMeta) != 0 && (t.len_ctrl & 0xFFFF) == 0xFFFF;
+    }
+    EXPECT_EQ(packets, constant ? 2u : 1u);
+    EXPECT_EQ(constants, constant ? 2u : 0u);
+  }
+}
+
 // The parameters of a META descriptor may look like a template: 1.0f does.
 TEST_F(Compute, ParametersAreNoTemplates) {
   neff::Descriptor d;
