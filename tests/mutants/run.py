@@ -172,7 +172,7 @@ class Tree:
                 if built.returncode:
                     return False, "does not compile: " + built.stdout[-1000:]
                 # A fault may make a program wait for ever.
-                failure = self.failure(test, 20 + 10 * self.seconds[test])
+                failure = self.failure(test, 120 + 20 * self.seconds[test])
                 if failure:
                     return True, f"{executable}: {failure}"
             return False, "no test notices it"

@@ -426,6 +426,30 @@ TEST_F(Sequencer, EndlessLoopReturnsAtTheBudgetAndDoesNotStarveOthers) {
   EXPECT_FALSE(dev().run(5000));
 }
 
+// An address register has two halves: here the program lies in host memory.
+TEST_F(Sequencer, ProgramAboveFourGibibytes) {
+  const std::uint64_t at = arch_->geometry->host_window_base | 0x4000;
+  ASSERT_GT(at >> 32, 0u);
+  const Program p = Program{}.add(mark(70)).add(halt());
+  std::memcpy(memory_->host().data() + 0x4000, p.bytes.data(), p.bytes.size());
+  start(NRTP_ENGINE_SP, at);
+  run();
+  EXPECT_EQ(dev().semaphore_read(0, 70), 1u);
+  EXPECT_EQ(log_lines(), 0u);
+}
+
+TEST_F(Sequencer, ResetForgetsAStart) {
+  load(Program{}.add(mark(70)).add(halt()));
+  start(NRTP_ENGINE_SP);
+  dev().reset_cores(1);
+  EXPECT_FALSE(run());
+  load(Program{}.add(mark(71)).add(halt()), kProgram + 0x1000);
+  start(NRTP_ENGINE_PE, kProgram + 0x1000);
+  run();
+  EXPECT_EQ(dev().semaphore_read(0, 70), 0u);
+  EXPECT_EQ(dev().semaphore_read(0, 71), 1u);
+}
+
 // General registers and the argument table's address of an earlier program.
 TEST_F(Sequencer, ResetClearsTheRegisters) {
   const std::vector<std::uint8_t> registers = {0, 9, 63, 0x82, 0x83};

@@ -91,6 +91,34 @@ TEST_F(Verified, WriteNotOrderedAfterWrite) {
   expect_logged({"verify:", "destination", "not ordered after the write of core 0"});
 }
 
+// "Greater than 0" passes after the first increment, as "at least 1" does.
+TEST_F(Verified, EveryComparisonThatNeedsTheIncrementOrdersAfterIt) {
+  struct Case {
+    std::uint8_t mode;
+    std::uint32_t value;
+  };
+  for (const Case c :
+       {Case{isa::kWaitSemGe, 1}, Case{isa::kWaitSemGt, 0}, Case{isa::kWaitSemEq, 1}}) {
+    make(all());
+    host_fills(0, 64);
+    auto producer = add(0, 32, 64);
+    producer.h.update_mode = isa::kUpdateSemInc;
+    producer.h.update_index = 20;
+    auto consumer = add(64, 64, 96);
+    consumer.h.wait_mode = c.mode;
+    consumer.h.wait_index = 20;
+    consumer.h.value = c.value;
+    load(Program{}.add(producer).add(halt()));
+    load(Program{}.add(consumer).add(mark(21)).add(halt()), kProgram + 0x1000);
+    start(NRTP_ENGINE_POOL);
+    run();
+    start(NRTP_ENGINE_DVE, kProgram + 0x1000);
+    run();
+    EXPECT_EQ(dev().semaphore_read(0, 21), 1u) << int{c.mode};
+    EXPECT_EQ(findings(), 0u) << int{c.mode};
+  }
+}
+
 TEST_F(Verified, ReadNotOrderedAfterWriteAndTheSemaphoreThatOrdersIt) {
   for (const bool waits : {false, true}) {
     make(all());

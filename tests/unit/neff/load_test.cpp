@@ -296,6 +296,14 @@ TEST_F(LoadTest, FirstAndLastSemaphore) {
   EXPECT_TRUE(program.is_ok()) << program.status().message();
 }
 
+// A partition has 256 KiB.
+TEST_F(LoadTest, ScratchUpToTheEndOfItsPartition) {
+  neff_.replace("sg00/def.json", "\"SB_scratch_partition_offset\": 0",
+                "\"SB_scratch_partition_offset\": 245760");
+  const auto program = load(neff_.build());
+  EXPECT_TRUE(program.is_ok()) << program.status().message();
+}
+
 TEST_F(LoadTest, AnyTarget) {
   neff_.replace("kelf-0.json", "\"sunda\"", "\"*\"");
   EXPECT_TRUE(load(neff_.build()).is_ok());

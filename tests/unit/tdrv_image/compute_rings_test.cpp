@@ -87,6 +87,31 @@ TEST_F(Compute, CastIsOnePacketPerRow) {
   EXPECT_EQ(q.blocks[0].s2m, 3u);
 }
 
+// Three elements in two runs of six bytes: the middle one lies in both.
+TEST_F(Compute, ElementsAcrossRowsAreKept) {
+  neff::Descriptor d;
+  d.op = neff::DmaOp::kCast;
+  d.from = {typed(pattern(a_, 0, {6, 2}, {1, 100}), kF32)};
+  d.to = typed(pattern(b_, 0, {6}, {1}), kF16);
+  const QueueRings q = lower(d, 2);
+  std::uint64_t elements = 0, from = 0, to = 0;
+  for (const VirtualRing& ring : q.rings) {
+    for (const DmaDescriptor& t : ring.tx) {
+      if ((t.len_ctrl & kMeta) != 0) {
+        elements += t.address;
+      } else if (t.address >= kSrc && t.address < kSrc + 200) {
+        from += t.len_ctrl & 0xFFFF;
+      }
+    }
+    for (const DmaDescriptor& r : ring.rx) {
+      if (r.address >= kDst && r.address < kDst + 6) to += r.len_ctrl & 0xFFFF;
+    }
+  }
+  EXPECT_EQ(elements, 3u);
+  EXPECT_EQ(from, 12u);
+  EXPECT_EQ(to, 6u);
+}
+
 // 128 rows of 128 int8: what profiles of real runs count.
 TEST_F(Compute, CastCountsOfRealRuns) {
   neff::Descriptor d;

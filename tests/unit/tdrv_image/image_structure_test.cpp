@@ -265,6 +265,26 @@ TEST(ImageStructure, TableRingIsResetAlone) {
   }
 }
 
+// The usual kick of the DVE tables is 5 (device images of real runs); a ring of
+// longer tables says how many descriptors it has.
+TEST(ImageStructure, TableRingIsReleasedAsAWhole) {
+  TestProgram p;
+  constexpr std::uint64_t kS2mTail = 0xffff0000000 + 11 * 0x40000 + 0x21000 + 14 * 0x1000 + 0x38;
+  for (const std::uint32_t descriptors : {0u, 9u}) {
+    ImageInputs in = p.inputs();
+    in.dve.descriptors = descriptors;
+    const Image dve = assemble(in)[NRTP_ENGINE_DVE];
+    std::vector<std::array<std::uint64_t, 2>> released;
+    for (std::size_t s = 0; s < dve.gate_offset / kRecordBytes; ++s) {
+      if (dve.bytes[s * kRecordBytes] != isa::kOpWrite) continue;
+      const auto r = record_at<isa::WriteRecord>(dve, s);
+      if (r.address0 == kS2mTail) released.push_back({r.data0, r.data1});
+    }
+    const std::uint64_t want = descriptors == 0 ? 5 : descriptors;
+    EXPECT_EQ(released, (std::vector<std::array<std::uint64_t, 2>>{{want, want}}));
+  }
+}
+
 TEST(ImageStructure, SetWithBothCallerSidesDoublesTheIoSwitch) {
   TestProgram p;
   const auto in_var = p.add_variable("x", neff::VariableType::kInput, 4096, kCaller);

@@ -250,6 +250,16 @@ TEST_F(Variables, RegisterLoadAndStoreOfAVariable) {
   EXPECT_HAS(refused(r), "a count is 0");
   r.count_inner = r.count_outer = 6;
   EXPECT_HAS(refused(r), "moves 36 elements; a record holds 32");
+  // Steps count elements: the second one lies at byte 2400 or 9600 of 4096.
+  r.count_inner = 2;
+  r.count_outer = 1;
+  r.step_inner = 600;
+  p_.clear_stream(Engine::kPool);
+  p_.add(Engine::kPool, r);
+  EXPECT_EQ(image().main_bytes, kRecordBytes);
+  r.step_inner = 2400;
+  EXPECT_HAS(refused(r), "reaches bytes 0 to 9603 of 'w'");
+  r.step_inner = 1;
   r.count_inner = r.count_outer = 1;
   r.r0 = 1;
   EXPECT_HAS(refused(r), "byte 13 is 1");
