@@ -128,33 +128,6 @@ TEST_F(SelectTest, SelectReduce) {
   refused(record(3).set(f::reverse_operands, 1), "reverse_operands");
 }
 
-// Accumulators belong to the lanes of the source.
-TEST_F(SelectTest, SelectReduceInAnotherQuadrant) {
-  namespace f = layout::S2S2D2_STT;
-  const std::uint32_t lane = 64 * kPartition;
-  const Tensor pred = row(lane, kU8, 20), in = row(lane + 4096, kF32, 20),
-               out = row(lane + 8192, kF32, 20), high = row(lane + 12288, kF32, 1),
-               low = row(12288, kF32, 1);
-  for (int i = 0; i < 20; ++i) {
-    put_raw(pred, 0, i, 1);
-    put_raw(in, 0, i, bits_of(static_cast<float>(i)));
-  }
-  run(Record(op::SELECT_REDUCE)
-          .set(f::in0_in1_dtype, pair(pred.type, in.type))
-          .set(f::out_dtype, out.type)
-          .set(f::num_active_channels, 1)
-          .set(f::op1, alu::MAX)
-          .set(f::imm0_dtype, kF32)
-          .set(f::accumulator_cmd, 3)
-          .tensor(f::src0, pred, 2)
-          .tensor(f::src1, in, 2)
-          .tensor(f::dst, out, 2));
-  run(read(high, 1));
-  EXPECT_EQ(get(high, 0, 0), 19);
-  run(read(low, 1));
-  EXPECT_EQ(get(low, 0, 0), 0);
-}
-
 TEST_F(SelectTest, Iota) {
   namespace f = layout::D4_IOTA;
   engine = NRTP_ENGINE_POOL;

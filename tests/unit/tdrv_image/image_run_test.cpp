@@ -49,7 +49,7 @@ class MiniCore {
     for (int budget = 200'000; budget > 0;) {
       bool progress = false;
       for (std::size_t e = 0; e < pc_.size(); ++e) {
-        while (!left_[e] && step(e)) {
+        while (budget > 0 && !left_[e] && step(e)) {
           progress = true;
           --budget;
         }
