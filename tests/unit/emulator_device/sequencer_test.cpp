@@ -448,6 +448,8 @@ TEST_F(Sequencer, ResetForgetsAStart) {
   run();
   EXPECT_EQ(dev().semaphore_read(0, 70), 0u);
   EXPECT_EQ(dev().semaphore_read(0, 71), 1u);
+  EXPECT_EQ(log_lines(), 0u);
+  EXPECT_EQ(dev().describe(0), "core 0: all engines stopped");
 }
 
 // General registers and the argument table's address of an earlier program.
