@@ -103,14 +103,17 @@ TEST_F(Cayman, OrdersWritesAndLostSomeOpcodes) {
 
 TEST_F(Mariana, HasTheNewestOperations) {
   EXPECT_TRUE(copies(masked(), strong()));
-  put<std::int32_t>(kData, -7);
-  put<std::int32_t>(kData + 4, 9);
   struct Case {
     std::uint32_t code;
-    std::int32_t want;
+    std::int32_t a, b, want;
   };
-  const Case cases[] = {{alu::RELU, 0}, {alu::SQUARE, 49}, {alu::ABS_MAX, 9}, {alu::ABS_MIN, 7}};
+  const Case cases[] = {{alu::RELU, -7, 9, 0},    {alu::RELU, 7, -9, 7},
+                        {alu::SQUARE, -7, 9, 49}, {alu::ABS_MAX, -7, 9, 9},
+                        {alu::ABS_MAX, -9, 7, 9}, {alu::ABS_MIN, -7, 9, 7},
+                        {alu::ABS_MIN, -9, 7, 7}, {alu::ABS_MIN, 9, -7, 7}};
   for (const Case& c : cases) {
+    put<std::int32_t>(kData, c.a);
+    put<std::int32_t>(kData + 4, c.b);
     auto store = load_regs(kData + 8, {2});
     store.h.opcode = isa::kOpTensorStore;
     execute(Program{}
@@ -118,7 +121,7 @@ TEST_F(Mariana, HasTheNewestOperations) {
                 .add(relu().set(AL::op, c.code).set(AL::src1_lo, 3))
                 .add(store)
                 .add(halt()));
-    EXPECT_EQ(get<std::int32_t>(kData + 8), c.want) << c.code;
+    EXPECT_EQ(get<std::int32_t>(kData + 8), c.want) << c.code << " " << c.a << " " << c.b;
   }
   EXPECT_EQ(dev().describe(0), "core 0: all engines stopped");
 }
