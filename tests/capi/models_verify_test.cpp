@@ -2,7 +2,7 @@
 //
 // Every model of the corpus under random interleavings of engines and DMA
 // queues, with all checks of the software device on: the same bits as in
-// default mode, and no finding. OPENNRT_VERIFY_SEEDS: interleavings per model.
+// default mode, and no finding. VERIFY_SEEDS: interleavings per model.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ std::vector<ModelCase> models() {
 }
 
 int seeds() {
-  const char* text = std::getenv("OPENNRT_VERIFY_SEEDS");
+  const char* text = std::getenv("VERIFY_SEEDS");
   return text != nullptr ? std::atoi(text) : 2;
 }
 

@@ -12,6 +12,7 @@
 
 #include "compute/engine_state.h"
 #include "compute/pe_kernels.h"
+#include "compute/psum_groups.h"
 #include "opennrt/isa/records.h"
 
 namespace opennrt::emu {
@@ -124,10 +125,12 @@ class PeArray final : public FamilyState {
   // Of the engine's own thread.
   PeScratch scratch;
 
+  // What the elements of PSUM start from.
+  PsumGroups groups;
+
   // Address of the first record of a LOW, HIGH pair under way (pe_pair.h), 0:
-  // none; whether its LOW product overwrites the destination.
+  // none.
   std::uint64_t pair = 0;
-  bool pair_overwrites = false;
 
  private:
   static constexpr std::uint8_t kNobody = 0xFF;

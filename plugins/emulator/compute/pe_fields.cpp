@@ -89,7 +89,8 @@ bool pe_source(const PlanContext& context, const char* name, const std::uint8_t*
 }
 
 bool pe_destination(const PlanContext& context, const std::uint8_t* pattern, std::uint32_t dtype,
-                    const PeTile& tile, Operand* out, std::string* error) {
+                    const PeTile& tile, std::uint32_t zero_region, Operand* out, PsumPlace* place,
+                    std::string* error) {
   const nrtp_arch_geometry& g = context.map.geometry();
   const OperandFields f = tensor3d("destination", pattern, dtype);
   if (!resolve_operand(context, f, tile.columns, out, error)) return false;
@@ -100,9 +101,20 @@ bool pe_destination(const PlanContext& context, const std::uint8_t* pattern, std
   if (!start_partition(f, g.psum_local_base, g.psum_partition_stride, tile.first_column, "column",
                        error))
     return false;
+  if (zero_region > 3) {
+    *error = "PSUM zero region " + std::to_string(zero_region) + " is not one of 0 to 3";
+    return false;
+  }
+  const std::uint64_t offset = (f.address - g.psum_local_base) % g.psum_partition_stride;
+  place->first = static_cast<std::int64_t>(offset / PsumGroups::kUnitBytes);
+  place->units = out->element_bytes / PsumGroups::kUnitBytes;
+  place->region =
+      static_cast<std::uint32_t>((g.psum_bank_bytes << zero_region) / PsumGroups::kUnitBytes);
+  place->partitions = tile.columns;
+  place->first_cell = static_cast<std::uint8_t>(tile.first_column / kPeCell);
+  place->cells = static_cast<std::uint8_t>((tile.columns + kPeCell - 1) / kPeCell);
   if (context.generation == isa::Generation::kMariana) return true;
   // Before mariana a product stays in one bank.
-  const std::uint64_t offset = (f.address - g.psum_local_base) % g.psum_partition_stride;
   const auto at = [&](std::int64_t element) {
     return (static_cast<std::int64_t>(offset) + element * out->element_bytes) /
            static_cast<std::int64_t>(g.psum_bank_bytes);

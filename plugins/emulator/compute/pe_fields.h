@@ -9,6 +9,7 @@
 #include "compute/operand.h"
 #include "compute/pe_array.h"
 #include "compute/plan.h"
+#include "compute/psum_groups.h"
 
 namespace opennrt::emu {
 
@@ -21,9 +22,11 @@ bool pe_tile(std::uint32_t rows, std::uint32_t columns, std::uint32_t row_group,
 bool pe_source(const PlanContext& context, const char* name, const std::uint8_t* pattern,
                std::uint32_t dtype, const PeTile& tile, Operand* out, std::string* error);
 
-// Results: a TENSOR3D in PSUM on the tile's columns.
+// Results: a TENSOR3D in PSUM on the tile's columns, in zero regions of
+// `zero_region` (isa code matmul_zero_region: 2048 bytes << code).
 bool pe_destination(const PlanContext& context, const std::uint8_t* pattern, std::uint32_t dtype,
-                    const PeTile& tile, Operand* out, std::string* error);
+                    const PeTile& tile, std::uint32_t zero_region, Operand* out, PsumPlace* place,
+                    std::string* error);
 
 // fp32_mode against the data type.
 bool pe_fp32_mode(std::uint32_t dtype, std::uint32_t mode, std::string* error);

@@ -104,8 +104,7 @@ class LoadWeights final : public ComputePlan {
       load_raw(array);
       return true;
     }
-    if (fp32_mode_ == isa::code::fp32_mode::LOW &&
-        begins_fp32_pair(state, &array.pair_overwrites)) {
+    if (fp32_mode_ == isa::code::fp32_mode::LOW && begins_fp32_pair(state)) {
       array.pair = state.pc;
       return true;  // the matrix comes with the HIGH record
     }

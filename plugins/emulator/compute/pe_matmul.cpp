@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MATMUL: destination[column][n] (+)= sum over rows of stationary[row][column] *
-// moving[row][n]. Inputs widen exactly, products and sums are FP32; a start flag
-// overwrites the written elements and nothing else.
+// moving[row][n]. Inputs widen exactly, products and sums are FP32. What a start
+// flag does: psum_groups.h.
 #include "compute/families.h"
 #include "compute/pe_array.h"
 #include "compute/pe_fields.h"
@@ -21,7 +21,7 @@ namespace code = isa::code;
 struct Fields {
   const std::uint8_t *src, *dst;
   std::uint32_t dtype, out_dtype, fp32_mode, pass_through, flags;
-  std::uint32_t rows, columns, row_group, column_group;
+  std::uint32_t rows, columns, row_group, column_group, zero_region;
 };
 
 bool read_fields(isa::Generation generation, const std::uint8_t* record, Fields* f,
@@ -39,10 +39,10 @@ bool read_fields(isa::Generation generation, const std::uint8_t* record, Fields*
   f->flags = S::psum_accumulate_flags(record);
   f->row_group = S::row_grp(record);
   f->column_group = S::col_grp(record);
+  f->zero_region = S::psum_zero_region(record);
   f->pass_through = 0;
   f->out_dtype = 0;
   if (!pe_zero("performance option", S::perf_opt(record), error) ||
-      !pe_zero("PSUM zero region", S::psum_zero_region(record), error) ||
       !pe_reserved(record, 12, 4, error))
     return false;
   switch (generation) {
@@ -99,7 +99,8 @@ class Matmul final : public ComputePlan {
         !pe_tile(f.rows, f.columns, f.row_group, f.column_group, &plan->tile_, error) ||
         !pe_fp32_mode(f.dtype, f.fp32_mode, error) ||
         !pe_source(context, "moving matrix", f.src, f.dtype, plan->tile_, &plan->moving_, error) ||
-        !pe_destination(context, f.dst, out, plan->tile_, &plan->out_, error))
+        !pe_destination(context, f.dst, out, plan->tile_, f.zero_region, &plan->out_, &plan->place_,
+                        error))
       return nullptr;
     const std::uint64_t n = plan->moving_.pattern.total;
     if (n != plan->out_.pattern.total) {
@@ -115,9 +116,9 @@ class Matmul final : public ComputePlan {
                std::to_string(limit);
       return nullptr;
     }
-    plan->overwrites_ = (f.flags & code::psum_accumulate::START) != 0;
+    plan->flags_ = f.flags;
     plan->pass_through_ = f.pass_through != 0;
-    if (plan->pass_through_ && !plan->overwrites_) {
+    if (plan->pass_through_ && (f.flags & code::psum_accumulate::START) == 0) {
       *error = "transpose mode with accumulate flags " + std::to_string(f.flags) +
                ": bits pass unchanged, they cannot be added (flags 1, 3)";
       return nullptr;
@@ -135,25 +136,24 @@ class Matmul final : public ComputePlan {
     PeLoad* load = array.find(tile_, error);
     if (!load) return false;
     if (!compatible(*load, error)) return false;
-    if (pass_through_) return pass_through(array, tile_, moving_, out_, error);
-    bool overwrites = overwrites_;
+    if (pass_through_ && !pass_through(array, tile_, moving_, out_, error)) return false;
+    array.groups.begin(flags_, out_, place_);
     if (array.pair != 0 && state.pc == array.pair + kPairLowProduct) return true;
-    if (array.pair != 0 && state.pc == array.pair + kPairHighProduct) {
-      overwrites = array.pair_overwrites;
-    } else if (load->full) {
+    const bool replaces = array.groups.take(out_, place_);
+    if (pass_through_) return true;
+    if (load->full && !(array.pair != 0 && state.pc == array.pair + kPairHighProduct)) {
       // One more product with the HIGH part, of which the array has the whole.
       array.keep_high(tile_);
       load->full = false;
     }
     array.pair = 0;
-    product_.perform(state, array, overwrites);
+    product_.perform(state, array, replaces);
     return true;
   }
 
-  void visit_operands(EngineState&, OperandVisitor& visitor) const override {
+  void visit_operands(EngineState& state, OperandVisitor& visitor) const override {
     visitor.visit("moving matrix", moving_, tile_.rows, Access::kRead);
-    visitor.visit("destination", out_, tile_.columns,
-                  overwrites_ ? Access::kWrite : Access::kReadWrite);
+    state.family<PeArray>(Family::kPe).groups.visit(flags_, out_, place_, visitor);
   }
 
  private:
@@ -183,7 +183,8 @@ class Matmul final : public ComputePlan {
 
   PeTile tile_;
   Operand moving_, out_;
-  bool overwrites_ = false;
+  PsumPlace place_;
+  std::uint32_t flags_ = 0;
   bool pass_through_ = false;
   Product product_;
 };

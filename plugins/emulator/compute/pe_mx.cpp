@@ -192,7 +192,6 @@ class MatmulMx final : public ComputePlan {
     const std::uint32_t flags = M::psum_accumulate_flags(record), out = M::out_dtype(record);
     if (!pe_reserved(record, 12, 4, error) || !pe_reserved(record, 33, 5, error) ||
         !pe_reserved(record, 41, 2, error) || !pe_reserved(record, 46, 1, error) ||
-        !pe_zero("PSUM zero region", M::psum_zero_region(record), error) ||
         !pe_accumulate_flags(context.generation, flags, error) ||
         !mx_tile(context, M::num_active_rows(record), M::num_active_cols(record),
                  M::row_grp(record), M::col_grp(record), &plan->tile_, error) ||
@@ -203,7 +202,8 @@ class MatmulMx final : public ComputePlan {
       *error = "output data type " + std::to_string(out) + " is not FP32 (10) or BF16 (6)";
       return nullptr;
     }
-    if (!pe_destination(context, M::dst(record), out, plan->tile_, &plan->out_, error))
+    if (!pe_destination(context, M::dst(record), out, plan->tile_, M::psum_zero_region(record),
+                        &plan->out_, &plan->place_, error))
       return nullptr;
     const std::uint64_t n = plan->moving_.data.pattern.total;
     if (n > kMaxMoving || n != plan->out_.pattern.total) {
@@ -212,7 +212,7 @@ class MatmulMx final : public ComputePlan {
                std::to_string(kMaxMoving);
       return nullptr;
     }
-    plan->overwrites_ = (flags & isa::code::psum_accumulate::START) != 0;
+    plan->flags_ = flags;
     return plan;
   }
 
@@ -225,6 +225,8 @@ class MatmulMx final : public ComputePlan {
       return false;
     }
     array.pair = 0;
+    array.groups.begin(flags_, out_, place_);
+    const bool replaces = array.groups.take(out_, place_);
     const FloatEnvironment environment;
     const PeKernels& kernels = pe_kernels();
     PeScratch& scratch = array.scratch;
@@ -239,17 +241,16 @@ class MatmulMx final : public ComputePlan {
                          4u * tile_.rows, scratch.products, PeScratch::kMoving, rows, count, false);
         for (std::uint32_t i = 0; i < rows; ++i)
           put_products(out_, out_.partition(c + i), scratch.products + i * PeScratch::kMoving,
-                       first, count, !overwrites_);
+                       first, count, !replaces);
       }
     }
     return true;
   }
 
-  void visit_operands(EngineState&, OperandVisitor& visitor) const override {
+  void visit_operands(EngineState& state, OperandVisitor& visitor) const override {
     visitor.visit("moving matrix", moving_.data, tile_.rows, Access::kRead);
     visitor.visit("scales of the moving matrix", moving_.scales, tile_.rows, Access::kRead);
-    visitor.visit("destination", out_, tile_.columns,
-                  overwrites_ ? Access::kWrite : Access::kReadWrite);
+    state.family<PeArray>(Family::kPe).groups.visit(flags_, out_, place_, visitor);
   }
 
  private:
@@ -267,7 +268,8 @@ class MatmulMx final : public ComputePlan {
   PeTile tile_;
   MxSource moving_;
   Operand out_;
-  bool overwrites_ = false;
+  PsumPlace place_;
+  std::uint32_t flags_ = 0;
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ bool posts_nothing(const std::uint8_t* record) {
 
 }  // namespace
 
-bool begins_fp32_pair(const EngineState& state, bool* begin) {
+bool begins_fp32_pair(const EngineState& state) {
   if (!state.bus) return false;
   const std::uint8_t* low_load = state.bus->map().memory(state.pc, 4 * isa::kRecordBytes);
   if (!low_load) return false;
@@ -48,7 +48,6 @@ bool begins_fp32_pair(const EngineState& state, bool* begin) {
     return false;
   if (high[kFlags] & isa::code::psum_accumulate::START) return false;
   if (!posts_nothing(low_load) || !posts_nothing(low) || !posts_nothing(high_load)) return false;
-  *begin = (low[kFlags] & isa::code::psum_accumulate::START) != 0;
   return true;
 }
 

@@ -18,8 +18,7 @@ namespace opennrt::emu {
 // Places of the records, in bytes from the first.
 inline constexpr std::uint64_t kPairLowProduct = 64, kPairHighLoad = 128, kPairHighProduct = 192;
 
-// Whether the record that executes and the three behind it are a pair. If so,
-// *begin: the LOW product overwrites its destination.
-bool begins_fp32_pair(const EngineState& state, bool* begin);
+// Whether the record that executes and the three behind it are a pair.
+bool begins_fp32_pair(const EngineState& state);
 
 }  // namespace opennrt::emu

@@ -23,12 +23,6 @@ constexpr std::uint8_t kMaskKeeps = 0x20;
 namespace field = isa::layout::S4D4_TR;
 
 class AcrossLanes : public ComputePlan {
- public:
-  void visit_operands(EngineState& state, OperandVisitor& visitor) const override {
-    in_.visit(state, visitor, Access::kRead);
-    out_.visit(state, visitor, Access::kReadWrite);
-  }
-
  protected:
   bool plan(const PlanContext& context, const std::uint8_t* r, std::string* error) {
     const std::uint32_t in = field::in_dtype(r), out = field::out_dtype(r);
@@ -59,6 +53,23 @@ class AcrossLanes : public ComputePlan {
     if (lanes.mask_loaded) return true;
     *error = "no LOAD_MASK_SELECT has loaded a mask";
     return false;
+  }
+
+  // Visits the lanes of every quadrant that `uses` tells, one by one.
+  template <typename Uses>
+  void visit_lanes(EngineState& state, OperandVisitor& visitor, const OperandRef& ref,
+                   const char* name, Access access, Uses uses) const {
+    Operand scratch;
+    std::string ignored;  // a bad address: execute() reports it
+    const Operand* operand = ref.resolve(state, &scratch, &ignored);
+    if (!operand) return;
+    for (std::uint32_t p = 0; p < partitions_; ++p) {
+      if (!uses(p % kQuadrant)) continue;
+      Operand lane = *operand;
+      lane.base = operand->partition(p);
+      lane.first_partition = operand->first_partition + p;
+      visitor.visit(name, lane, 1, access);
+    }
   }
 
   OperandRef in_, out_;
@@ -111,6 +122,16 @@ class Shuffle final : public AcrossLanes {
       }
     }
     return true;
+  }
+
+  void visit_operands(EngineState& state, OperandVisitor& visitor) const override {
+    const LaneState& lanes = LaneState::of(state);
+    if (!lanes.mask_loaded) return;
+    visit_lanes(state, visitor, in_, "source", Access::kRead, [&](std::uint32_t lane) {
+      return std::find(lanes.mask.begin(), lanes.mask.end(), lane) != lanes.mask.end();
+    });
+    visit_lanes(state, visitor, out_, "destination", Access::kWrite,
+                [&](std::uint32_t lane) { return (lanes.mask[lane] & kMaskKeeps) == 0; });
   }
 
  private:
@@ -172,6 +193,16 @@ class Transpose final : public AcrossLanes {
         run<std::uint64_t>(*in, *out, lanes);
     }
     return true;
+  }
+
+  void visit_operands(EngineState& state, OperandVisitor& visitor) const override {
+    in_.visit(state, visitor, Access::kRead);
+    const LaneState& lanes = LaneState::of(state);
+    if (!masked_)
+      out_.visit(state, visitor, Access::kWrite);
+    else if (lanes.mask_loaded)
+      visit_lanes(state, visitor, out_, "destination", Access::kWrite,
+                  [&](std::uint32_t lane) { return (lanes.mask[lane] & kMaskKeeps) == 0; });
   }
 
  private:

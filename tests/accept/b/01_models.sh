@@ -4,6 +4,6 @@
 # identical bits, no report.
 . "$(dirname "$0")/../lib.sh"
 plain=$(gtest "$ACCEPT_RELEASE" models_test '*')
-export OPENNRT_VERIFY_SEEDS=20
+export VERIFY_SEEDS=20
 verified=$(gtest "$ACCEPT_RELEASE" models_verify_test '*')
 echo "$plain model checks, $verified models x 20 interleavings identical and without a report"

@@ -97,23 +97,6 @@ TEST_F(MatmulShapes, MixedInputs) {
   expect_product(w, isa::kDtBfloat16, x, isa::kDtFloat8e4, out, 128, 128);
 }
 
-TEST_F(MatmulShapes, StartOverwritesWrittenElementsOnly) {
-  randomise(0x100, 128, 128, isa::kDtFloat16);
-  randomise(0x4000, 128, 64, isa::kDtFloat16);
-  for (std::uint32_t c = 0; c < 128; ++c)
-    for (std::uint32_t i = 0; i < 512; ++i) put_psum(c, i, 1000);
-  const Shape s;
-  const View w = backwards(0x100, s.dtype, 128), x = dense(0x4000, 64);
-  const View out{kPsum + 4, {2}, {64}}, next = dense(kPsum + 4 * 200, 64);
-  ASSERT_EQ(run({load_weights(w, s), matmul(x, out, acc::START, s), matmul(x, next, acc::MID, s)}),
-            "");
-  expect_product(w, s.dtype, x, s.dtype, out, 128, 128);
-  expect_product(w, s.dtype, x, s.dtype, next, 128, 128, 1000);
-  for (std::uint32_t c = 0; c < 128; ++c)
-    for (std::uint32_t i : {0u, 2u, 126u, 129u, 199u, 264u, 511u})
-      ASSERT_EQ(psum_f32(c, i), 1000) << c << " " << i;
-}
-
 TEST_F(MatmulShapes, EveryFlagAddsOrOverwrites) {
   generation_ = Generation::kMariana;
   randomise(0x100, 128, 128, isa::kDtFloat16);

@@ -55,8 +55,8 @@ TEST_F(Refusal, FieldsWithoutKnownMeaning) {
   set(r, mm::cayman::perf_opt, 2);
   expect_refused(r, "performance option is 2");
   r = product();
-  set(r, mm::cayman::psum_zero_region, 1);
-  expect_refused(r, "PSUM zero region is 1");
+  set(r, mm::cayman::psum_zero_region, 4);
+  expect_refused(r, "PSUM zero region 4 is not one of 0 to 3");
   generation_ = Generation::kSunda;
   r = load();
   set(r, lw::sunda::quant_offset, 300);

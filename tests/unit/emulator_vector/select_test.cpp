@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <set>
+
 #include "bench.h"
 #include "compute/operand.h"
 
@@ -368,14 +370,42 @@ TEST_F(SelectTest, PlansNameTheirOperands) {
   std::string error;
   const auto made = plan(r, &error);
   ASSERT_TRUE(made) << error;
+  for (int channel = 0; channel < 16; ++channel)
+    for (int i = 0; i < 5; ++i) put_raw(row(0, kU8, 5), channel, i, channel == 2 && i != 3);
   made->visit_operands(state, seen);
-  EXPECT_EQ(seen.list, (std::vector<std::string>{"predicate 0+16 x5 read", "scalar 0+16 x1 read",
-                                                 "destination 64+16 x5 both"}));
+  EXPECT_EQ(seen.list,
+            (std::vector<std::string>{"predicate 0+16 x5 read", "scalar 0+16 x1 read",
+                                      "destination 66+1 x3 write", "destination 66+1 x1 write"}));
   // An operand that has no place is left out.
   state.registers[1] = 0xFFFFFFFF;
   seen.list.clear();
   made->visit_operands(state, seen);
   EXPECT_EQ(seen.list.size(), 2u);
+}
+
+// Lanes that the mask does not choose are neither read nor written.
+TEST_F(Lanes, ShuffleNamesTheLanesItUses) {
+  struct Seen final : OperandVisitor {
+    void visit(const char* name, const Operand& o, std::uint32_t partitions, Access a) override {
+      for (std::uint32_t p = 0; p < partitions; ++p)
+        (a == Access::kRead ? read : written).insert(o.first_partition + p);
+      if (a == Access::kReadWrite) both.insert(name);
+    }
+    std::set<std::uint32_t> read, written;
+    std::set<std::string> both;
+  } seen;
+  std::vector<int> mask(32, 255);
+  mask[4] = 9;
+  mask[7] = 9;
+  load_mask(mask);
+  std::string error;
+  const auto made =
+      plan(tr(op::STREAM_SHUFFLE, row(0, kF32, 5), row(32 * kPartition + 64, kF32, 5), 32), &error);
+  ASSERT_TRUE(made) << error;
+  made->visit_operands(state, seen);
+  EXPECT_EQ(seen.read, (std::set<std::uint32_t>{9}));
+  EXPECT_EQ(seen.written, (std::set<std::uint32_t>{36, 39}));
+  EXPECT_TRUE(seen.both.empty());
 }
 
 TEST_F(SelectTest, WhatIsOnlyDecodedSaysWhy) {
