@@ -89,8 +89,10 @@ Pair compare_best(int repeats, const Work& ours, const Work& peer) {
 
 // --- convolutions
 
+constexpr const char* kConvolutions[] = {"conv_f16_n1_sunda_a", "conv_f32_n1_sunda"};
+
 void convolution(Limits& limits, LargeProduct& product, int threads, double of_peak) {
-  for (const char* id : {"conv_f16_n1_sunda_a", "conv_f32_n1_sunda"}) {
+  for (const char* id : kConvolutions) {
     const std::string name = std::string(id) + "/" + std::to_string(threads);
     if (!limits.wanted(name)) continue;
     const test::ModelCase& model = model_case(id);
@@ -110,11 +112,15 @@ void convolution(Limits& limits, LargeProduct& product, int threads, double of_p
 }
 
 void convolutions(Limits& limits) {
-  if (!limits.wanted("conv_f16_n1_sunda_a/1") && !limits.wanted("conv_f16_n1_sunda_a/2") &&
-      !limits.wanted("conv_f32_n1_sunda/1") && !limits.wanted("conv_f32_n1_sunda/2"))
-    return;
+  const auto wanted = [&](int threads) {
+    for (const char* id : kConvolutions)
+      if (limits.wanted(std::string(id) + "/" + std::to_string(threads))) return true;
+    return false;
+  };
+  if (!wanted(1) && !wanted(2)) return;
   LargeProduct product;
   for (const int threads : {1, 2}) {
+    if (!wanted(threads)) continue;
     if (threads > available_cpus()) {
       std::fprintf(stderr, "one CPU only: nothing is measured with two threads\n");
       break;

@@ -112,6 +112,12 @@ class LoadWeights final : public ComputePlan {
     if (!load.full) array.pair = 0;
     const FloatEnvironment environment;
     const RowPacker& packer = load.full ? all_ : part_;
+    const Pattern& pattern = columns_.pattern;
+    array.loaded_from(
+        reinterpret_cast<std::uintptr_t>(columns_.base + pattern.lowest * columns_.element_bytes),
+        columns_.partition_stride,
+        static_cast<std::uint64_t>(pattern.highest - pattern.lowest + 1) * columns_.element_bytes,
+        tile_.rows);
     float* to = array.stationary(tile_);
     for (std::uint32_t r = 0; r < tile_.rows; ++r) {
       if (r + kRowsAhead < tile_.rows) prefetch_row(columns_, r + kRowsAhead);

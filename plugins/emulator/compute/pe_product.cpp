@@ -110,7 +110,7 @@ void Product::multiply(PeArray& array, PeScratch& scratch, std::uint32_t first, 
   for (const std::uint32_t end = first + n; first < end; first += PeScratch::kMoving) {
     const std::uint32_t count = std::min(PeScratch::kMoving, end - first);
     widen(scratch, first, count);
-    multiply_panels(array.stationary(tile_), scratch, first, count, !overwrite);
+    multiply_panels(array, scratch, first, count, !overwrite);
   }
 }
 
@@ -124,8 +124,14 @@ void Product::widen(PeScratch& scratch, std::uint32_t first, std::uint32_t n) co
   }
 }
 
-void Product::multiply_panels(const float* stationary, PeScratch& scratch, std::uint32_t first,
+void Product::multiply_panels(PeArray& array, PeScratch& scratch, std::uint32_t first,
                               std::uint32_t n, bool add) const {
+  const float* const stationary = array.stationary(tile_);
+  // Rows of the next stationary matrix to ask for with each block.
+  constexpr std::uint32_t kRowsPerBlock = 2;
+  std::uint32_t ahead = array.ahead.first != 0
+                            ? first / kernels_->width * (kPeColumns / kPeBlock) * kRowsPerBlock
+                            : kPeRows;
   const std::uint32_t width = kernels_->width;
   const std::uint64_t panel = PeScratch::panel_stride(width);
   const auto rows_from = [&](std::uint32_t c) {
@@ -135,11 +141,14 @@ void Product::multiply_panels(const float* stationary, PeScratch& scratch, std::
     // A panel stays in the first cache level while the stationary matrix passes.
     const float* x = scratch.moving;
     for (std::uint32_t j = 0; j < n; j += width, x += panel)
-      for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock)
+      for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock) {
+        for (std::uint32_t i = 0; i < kRowsPerBlock && ahead < array.ahead.rows; ++i)
+          array.ahead.ask_for_row(ahead++);
         kernels_->multiply(stationary + c / kPeBlock * kPeBlockStride, x, tile_.rows,
                            reinterpret_cast<float*>(out_.partition(c)) + first + j,
                            out_.partition_stride / sizeof(float), rows_from(c),
                            std::min(width, n - j), add);
+      }
     return;
   }
   for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock) {

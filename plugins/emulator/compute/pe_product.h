@@ -37,8 +37,8 @@ class Product {
 
  private:
   void widen(PeScratch& scratch, std::uint32_t first, std::uint32_t n) const;
-  void multiply_panels(const float* stationary, PeScratch& scratch, std::uint32_t first,
-                       std::uint32_t n, bool add) const;
+  void multiply_panels(PeArray& array, PeScratch& scratch, std::uint32_t first, std::uint32_t n,
+                       bool add) const;
 
   const PeKernels* kernels_ = nullptr;
   PeTile tile_;

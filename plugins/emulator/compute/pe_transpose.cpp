@@ -33,18 +33,25 @@ std::uint32_t one_of(std::uint32_t dtype) {
   }
 }
 
-constexpr std::uint32_t kZeros = 16;
+constexpr std::uint32_t kZeros = 32;
 
 // Whether kZeros elements are 0 or -0.
 template <typename T>
 bool zeros(const T* row, T magnitude) {
-  constexpr std::uint32_t kWords = kZeros * sizeof(T) / 8;
-  std::uint64_t words[kWords], any = 0, mask = 0;
-  std::memcpy(words, row, sizeof words);
-  for (const std::uint64_t word : words) any |= word;
-  for (std::uint32_t bit = 0; bit < 64; bit += 8 * sizeof(T))
-    mask |= std::uint64_t{magnitude} << bit;
-  return (any & mask) == 0;
+#if defined(__x86_64__)
+  constexpr std::uint32_t kVectors = kZeros * sizeof(T) / 16;
+  const auto* in = reinterpret_cast<const __m128i*>(row);
+  __m128i any = _mm_loadu_si128(in);
+  for (std::uint32_t i = 1; i < kVectors; ++i) any = _mm_or_si128(any, _mm_loadu_si128(in + i));
+  T mask[16 / sizeof(T)];
+  for (T& m : mask) m = magnitude;
+  any = _mm_and_si128(any, _mm_loadu_si128(reinterpret_cast<const __m128i*>(mask)));
+  return _mm_movemask_epi8(_mm_cmpeq_epi8(any, _mm_setzero_si128())) == 0xFFFF;
+#else
+  T any = 0;
+  for (std::uint32_t i = 0; i < kZeros; ++i) any = static_cast<T>(any | row[i]);
+  return (any & magnitude) == 0;
+#endif
 }
 
 template <typename T>
@@ -76,8 +83,8 @@ bool select(PeArray& array, const PeTile& tile, const Operand& moving, std::uint
   return true;
 }
 
-// Words `from[i]`[0..7] as eight columns: to[c][i] is word c of row i.
-void transpose_words(const std::uint8_t* const (&from)[8], std::uint32_t (&to)[8][8]) {
+// Words from[i][0..7] as eight columns: to[c][i] becomes word c of row i.
+inline void transpose_words(const std::uint8_t* const (&from)[8], std::uint8_t* const (&to)[8]) {
 #if defined(__x86_64__)
   const auto load = [&](int i, int half) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from[i] + 16 * half));
@@ -91,14 +98,11 @@ void transpose_words(const std::uint8_t* const (&from)[8], std::uint32_t (&to)[8
       const __m128i columns[4] = {_mm_unpacklo_epi64(ab, cd), _mm_unpackhi_epi64(ab, cd),
                                   _mm_unpacklo_epi64(ab2, cd2), _mm_unpackhi_epi64(ab2, cd2)};
       for (int k = 0; k < 4; ++k)
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(&to[4 * half + k][i]), columns[k]);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to[4 * half + k] + 4 * i), columns[k]);
     }
 #else
-  for (int i = 0; i < 8; ++i) {
-    std::uint32_t row[8];
-    std::memcpy(row, from[i], sizeof row);
-    for (int c = 0; c < 8; ++c) to[c][i] = row[c];
-  }
+  for (int i = 0; i < 8; ++i)
+    for (int c = 0; c < 8; ++c) std::memcpy(to[c] + 4 * i, from[i] + 4 * c, 4);
 #endif
 }
 
@@ -106,21 +110,23 @@ void transpose_words(const std::uint8_t* const (&from)[8], std::uint32_t (&to)[8
 template <typename T>
 void move_blocks(const std::uint8_t* block, const std::uint8_t* rows, std::uint32_t n,
                  const Operand& out, std::uint32_t c) {
-  alignas(16) static constexpr std::uint8_t kZero[32] = {};
+  static constexpr std::uint8_t kZero[32] = {};
+  alignas(16) std::uint32_t words[8][8];
+  std::uint8_t* to[8];
+  for (std::uint32_t k = 0; k < 8; ++k)
+    to[k] = sizeof(T) == 4 ? out.partition(c + k) : reinterpret_cast<std::uint8_t*>(words[k]);
   for (std::uint32_t j = 0; j + 8 <= n; j += 8) {
     const std::uint8_t* from[8];
     for (std::uint32_t i = 0; i < 8; ++i)
       from[i] = rows[j + i] == kNoRow ? kZero : block + 4 * kPeBlock * rows[j + i];
-    alignas(16) std::uint32_t to[8][8];
     transpose_words(from, to);
     for (std::uint32_t k = 0; k < 8; ++k) {
-      T* base = reinterpret_cast<T*>(out.partition(c + k)) + j;
       if constexpr (sizeof(T) == 4) {
-        std::memcpy(base, to[k], sizeof to[k]);
+        to[k] += 32;
       } else {
         T narrow[8];
-        for (int i = 0; i < 8; ++i) narrow[i] = static_cast<T>(to[k][i]);
-        std::memcpy(base, narrow, sizeof narrow);
+        for (int i = 0; i < 8; ++i) narrow[i] = static_cast<T>(words[k][i]);
+        std::memcpy(out.partition(c + k) + j * sizeof(T), narrow, sizeof narrow);
       }
     }
   }

@@ -75,7 +75,7 @@ class Core {
  private:
   // Records an engine may retire before the others get their turn: keeps a
   // polling loop in one image from starving the engine it waits for.
-  static constexpr std::uint64_t kTurn = 1024;
+  static constexpr std::uint64_t kTurn = 64;
 
   // Sequentially consistent with ready_: either the waker gets the token or the
   // holder sees the wake after giving it back.
