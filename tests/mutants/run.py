@@ -17,9 +17,12 @@ patches in an area or thirty in all (when none is named).
 The copy and its build directory are kept: a second run builds only what changed.
 """
 import argparse
+import math
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -32,6 +35,8 @@ AREAS = {
     "sequencer": ("plugins/emulator/engine/",),
     "lowering": ("core/tdrv/", "core/neff/"),
 }
+CPU_SECONDS = 600  # for a test without a fault
+WALL_SECONDS = 1800  # for any test
 
 
 def run(command, **options):
@@ -126,7 +131,7 @@ class Tree:
         # Without a fault everything passes; otherwise "noticed" would mean nothing.
         for test in tests:
             begin = time.monotonic()
-            failure = self.failure(test, None)
+            failure = self.failure(test, CPU_SECONDS)
             self.seconds[test] = time.monotonic() - begin
             if failure:
                 sys.exit(f"without a fault: {test}: {failure}")
@@ -134,17 +139,23 @@ class Tree:
     def make(self, targets):
         return run(["ninja", "-C", self.build, f"-j{self.jobs}", *targets])
 
-    def failure(self, test, limit):
+    def failure(self, test, seconds):
         """What fails in a test, None when it passes. Exits when nothing ran."""
         executable, _, pattern = test.partition(":")
         command = [os.path.join(self.build, "bin", "tests", executable)]
         if pattern:
             command.append("--gtest_filter=" + pattern)
+        # CPU time: on a busy machine nothing must seem to hang. Who waits for ever
+        # uses none and is given up much later.
+        limit = (seconds, seconds)
         try:
-            result = run(command, env=self.environment, timeout=limit)
+            result = run(command, env=self.environment, timeout=WALL_SECONDS,
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit))
         except subprocess.TimeoutExpired as expired:
             output = (expired.stdout or b"").decode(errors="replace")
-            return f"{started(output)} does not end within {limit:.0f} s"
+            return f"{started(output)} does not end within {WALL_SECONDS} s"
+        if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            return f"{started(result.stdout)} does not end within {seconds} s of CPU time"
         if result.returncode:
             failed = re.search(r"\[  FAILED  \] ([^\s,]+)", result.stdout)
             return failed.group(1) if failed else started(result.stdout) + " ends the process"
@@ -171,8 +182,8 @@ class Tree:
                 built = self.make([executable])
                 if built.returncode:
                     return False, "does not compile: " + built.stdout[-1000:]
-                # A fault may make a program wait for ever.
-                failure = self.failure(test, 120 + 20 * self.seconds[test])
+                # A fault may make a program run for ever.
+                failure = self.failure(test, 20 + 10 * math.ceil(self.seconds[test]))
                 if failure:
                     return True, f"{executable}: {failure}"
             return False, "no test notices it"
