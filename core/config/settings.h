@@ -65,6 +65,7 @@ enum class Key : std::uint8_t {
   kEmulatorInspect,
   kEmulatorInspectDir,
   kEmulatorReport,
+  kEmulatorUnconfirmedInstructions,
   kEmulatorFaults,
   kEmulatorIdleExitS,
   kEmulatorSocket,

@@ -38,7 +38,8 @@ Status BlockReader::read_block(const Json& item, std::optional<Engine> engine) {
   block.id = static_cast<std::uint32_t>(number);
   ONRT_ASSIGN(const std::size_t index, find_queue(item, engine, block));
   QueueSet& queue = reader_.graph.queues[index];
-  if (!ids_[index].insert(block.id).second)
+  ONRT_ASSIGN(const std::uint64_t instance, instance_number(item, queue, block));
+  if (!ids_[index].insert(instance << 32 | block.id).second)
     return id.invalid("{}: queue {} has this block already", block.id, quote(queue.name));
   ONRT_TRY(read_completion(item, block));
   ONRT_TRY(item.get("priority_class", 0, kMaxU32, block.priority_class));
@@ -60,6 +61,17 @@ Status BlockReader::read_block(const Json& item, std::optional<Engine> engine) {
   if (block.descriptors.empty()) return list.invalid("no descriptors in the block");
   queue.blocks.push_back(std::move(block));
   return Status::ok();
+}
+
+// Blocks of a queue with several instances are numbered within theirs.
+Result<std::uint64_t> BlockReader::instance_number(const Json& item, const QueueSet& queue,
+                                                   const Block& block) const {
+  if (queue.instances.size() < 2) return std::uint64_t{0};
+  const auto found = std::find(queue.instances.begin(), queue.instances.end(), block.instance_name);
+  if (found == queue.instances.end())
+    return item.invalid("key \"instance_name\" is missing: queue {} has {} instances",
+                        quote(queue.name), queue.instances.size());
+  return static_cast<std::uint64_t>(found - queue.instances.begin());
 }
 
 // The name of a ring instance wins over that of the queue.

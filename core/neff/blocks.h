@@ -28,12 +28,15 @@ class BlockReader {
  private:
   Status read_block(const Json& item, std::optional<Engine> engine);
   Result<std::size_t> find_queue(const Json& item, std::optional<Engine> engine, Block& block);
+  Result<std::uint64_t> instance_number(const Json& item, const QueueSet& queue,
+                                        const Block& block) const;
   Status read_completion(const Json& item, Block& block);
 
   const LoadLimits& limits_;
   SubgraphReader& reader_;
   std::unordered_map<std::string_view, std::size_t> queues_, instances_;  // to queue index
-  std::vector<std::unordered_set<std::uint32_t>> ids_;                    // per queue
+  // Per queue: number of the instance << 32 | id.
+  std::vector<std::unordered_set<std::uint64_t>> ids_;
 };
 
 }  // namespace opennrt::neff

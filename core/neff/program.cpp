@@ -41,4 +41,12 @@ const QueueSet* Subgraph::find_queue(std::string_view wanted) const {
   return it != queues.end() && it->name == wanted ? &*it : nullptr;
 }
 
+const QueueSet* Subgraph::find_queue_or_instance(std::string_view wanted) const {
+  if (const QueueSet* set = find_queue(wanted)) return set;
+  const auto it = std::find_if(queues.begin(), queues.end(), [&](const QueueSet& q) {
+    return std::find(q.instances.begin(), q.instances.end(), wanted) != q.instances.end();
+  });
+  return it != queues.end() ? &*it : nullptr;
+}
+
 }  // namespace opennrt::neff

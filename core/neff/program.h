@@ -107,10 +107,11 @@ struct QueueSet {
   std::optional<Engine> owner;
   std::uint32_t num_queues = 1;  // 1..16
   std::vector<std::uint32_t> semaphores;
+  // Rings that take turns on the hardware queue; the first is active when a run starts.
   std::vector<std::string> instances;
   std::uint32_t dge_scratch_offset = 0, dge_scratch_bytes = 0;
-  std::vector<Block> blocks;  // ascending id
-  const Block* find_block(std::uint32_t id) const;
+  std::vector<Block> blocks;  // ascending id; instances number theirs on their own
+  const Block* find_block(std::uint32_t id) const;  // of any instance
 };
 
 struct ActTableSet {
@@ -144,6 +145,8 @@ struct Subgraph {
   std::uint64_t scratchpad_bytes = 0;  // max of backing_offset + size over kVirtual
   const Variable* find_variable(std::string_view name) const;
   const QueueSet* find_queue(std::string_view name) const;
+  // Of a set or of one of its instances.
+  const QueueSet* find_queue_or_instance(std::string_view name) const;
 };
 
 // One input or output of the model as the caller sees it.

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kMaxQueueName = 31;  // an instruction holds it in 32 bytes, NUL at the end
 constexpr std::size_t kMaxInstanceName = 255;
+constexpr std::size_t kMaxInstances = 256;  // an instruction holds the number in a byte
 constexpr std::uint64_t kMaxRings = 16;
 constexpr std::size_t kMaxSemaphores = 32;
 
@@ -64,6 +65,10 @@ Status read_instances(const Json& item, QueueSet& queue) {
   if (!list) return Status::ok();
   return list->for_each_element([&](const Json& element) {
     ONRT_ASSIGN(const std::string_view name, element.name(kMaxInstanceName));
+    if (queue.instances.size() == kMaxInstances)
+      return list->invalid("more than {} instances", kMaxInstances);
+    if (std::find(queue.instances.begin(), queue.instances.end(), name) != queue.instances.end())
+      return element.invalid("{}: the queue has this instance already", quote(name));
     queue.instances.emplace_back(name);
     return Status::ok();
   });
@@ -94,10 +99,9 @@ Status refuse_unsupported(const Json& item, const QueueSet& queue) {
     const auto value = item.find(key);
     if (value) return value->invalid("not supported by this release");
   }
-  if (queue.instances.size() <= 1) return Status::ok();
+  if (queue.instances.size() <= 1 || queue.type != QueueType::kDynamic) return Status::ok();
   return item.invalid(
-      "queue_instances: {} instances; switching between them is not supported by "
-      "this release, one is",
+      "queue_instances: {} instances of a queue of type dynamic, whose descriptors are generated",
       queue.instances.size());
 }
 

@@ -27,7 +27,7 @@ Status check_trigger(const Subgraph& graph, Engine engine, const Place& place,
   if (name.size() == kNameBytes)
     return Status::invalid("{}: DMA trigger with a queue name of more than {} bytes: {}", place(),
                            kNameBytes - 1, quote(name));
-  const QueueSet* queue = graph.find_queue(name);
+  const QueueSet* queue = graph.find_queue_or_instance(name);
   if (!queue)
     return Status::invalid("{}: DMA trigger of queue {}, which does not exist", place(),
                            quote(name));

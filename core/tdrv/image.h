@@ -29,16 +29,23 @@ struct BlockCounts {
   std::uint32_t s2m = 0;
 };
 
-// A queue set as the images see it: hardware queue, ring bases, counts.
-struct QueuePlacement {
+// The rings of one instance of a queue set.
+struct RingPlacement {
+  // Ring base addresses; 0 on a side that the IO switch fills per execution.
+  std::array<std::uint64_t, kMaxRings> m2s_base{}, s2m_base{};
+  std::vector<BlockCounts> blocks;  // ascending id
+  std::uint32_t total_s2m = 0;      // of one ring, over all blocks
+};
+
+// A queue set as the images see it: hardware queue, ring bases, counts. Itself
+// the rings of its first or only instance.
+struct QueuePlacement : RingPlacement {
   const neff::QueueSet* set = nullptr;
   std::uint32_t hardware_queue = 0;
   bool caller_sources = false;       // some sources are inputs or outputs of the caller
   bool caller_destinations = false;  // some destinations are
-  // Ring base addresses; 0 on a side that the IO switch fills per execution.
-  std::array<std::uint64_t, kMaxRings> m2s_base{}, s2m_base{};
-  std::vector<BlockCounts> blocks;  // index = position in set->blocks
-  std::uint32_t total_s2m = 0;      // of one ring, over all blocks
+  std::vector<RingPlacement> more;   // instances 1.. of set->instances
+  const RingPlacement& instance(std::size_t i) const { return i == 0 ? *this : more[i - 1]; }
   bool is_io() const { return caller_sources || caller_destinations; }
 };
 
@@ -112,6 +119,9 @@ struct Image {
   std::uint32_t function_offset = 0;  // end of the image when there are no functions
   std::vector<Patch> patches;
   std::vector<Relocation> relocations;
+  // Pseudo-instructions used whose meaning is partly our reading (isa::device_reading),
+  // each once.
+  std::vector<std::uint8_t> readings;
 };
 
 using ImageSet = std::array<Image, neff::kEngines>;

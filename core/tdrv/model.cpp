@@ -2,8 +2,12 @@
 #include "tdrv/model.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "log/log.h"
+#include "opennrt/isa/support.h"
+#include "opennrt/isa/table.h"
 #include "tdrv/engine_label.h"
 #include "tdrv/logical_core.h"
 #include "tdrv/tables.h"
@@ -21,6 +25,35 @@ const char* type_name(neff::VariableType type) {
                                     "virtual",      "pointer", "list",   "dge-table", "remote"};
   const auto i = static_cast<std::size_t>(type);
   return i < std::size(kNames) ? kNames[i] : "?";
+}
+
+// Pseudo-instructions whose meaning is partly our reading: one warning per model
+// and opcode, or a refusal, as the device does for those that it executes.
+Status accept_readings(const ImageSet& images, const neff::Subgraph& subgraph,
+                       const nrtp_host& host) {
+  std::set<std::uint8_t> opcodes;
+  for (const Image& image : images) opcodes.insert(image.readings.begin(), image.readings.end());
+  if (opcodes.empty()) return Status::ok();
+  char setting[16] = "";
+  const bool refuse = host.config_get != nullptr &&
+                      host.config_get(host.self, "emulator.unconfirmed_instructions", setting,
+                                      sizeof setting) == NRTP_OK &&
+                      std::string_view(setting) == "refuse";
+  for (const std::uint8_t opcode : opcodes) {
+    const char* name = isa::find_instruction(opcode)->name;
+    const char* reading = isa::device_reading(opcode);
+    if (refuse) {
+      return Status::invalid(
+          "{}: {} is refused because part of its meaning is a reading ({}); "
+          "emulator.unconfirmed_instructions: run executes it",
+          subgraph.name, name, reading);
+    }
+    ONRT_LOG(kTdrv, kWarn,
+             "{}: {} ({:#04x}) is loaded by a reading that nothing confirms: {}; "
+             "emulator.unconfirmed_instructions: refuse refuses it",
+             subgraph.name, name, opcode, reading);
+  }
+  return Status::ok();
 }
 
 }  // namespace
@@ -345,17 +378,19 @@ Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) 
     const neff::QueueSet& set = subgraph.queues[i];
     const auto placed = [&]() -> Status {
       ONRT_TRY(core.core->ensure_model_queue(numbers[i]));
-      ONRT_ASSIGN(const QueueRings rings, build_queue_rings(set, inputs));
+      ONRT_ASSIGN(const std::vector<QueueRings> instances, build_instance_rings(set, inputs));
       QueuePlacement placement;
       placement.set = &set;
       placement.hardware_queue = numbers[i];
-      placement.caller_sources = rings.caller_sources;
-      placement.caller_destinations = rings.caller_destinations;
-      placement.blocks = rings.blocks;
-      for (const BlockCounts& b : rings.blocks) placement.total_s2m += b.s2m;
-      ONRT_TRY(place_static_rings(core, rings, placement));
+      placement.caller_sources = instances.front().caller_sources;
+      placement.caller_destinations = instances.front().caller_destinations;
+      placement.more.resize(instances.size() - 1);
+      for (std::size_t n = 0; n < instances.size(); ++n) {
+        ONRT_TRY(place_static_rings(core, instances[n], placement,
+                                    n == 0 ? placement : placement.more[n - 1]));
+      }
       if (placement.is_io()) {
-        ONRT_TRY(core.io.add_queue(*core.core, numbers[i], rings, binding_of));
+        ONRT_TRY(core.io.add_queue(*core.core, numbers[i], instances.front(), binding_of));
       }
       core.queues.push_back(std::move(placement));
       return Status::ok();
@@ -384,7 +419,9 @@ Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) 
 }
 
 Status ModelImpl::place_static_rings(CoreModel& core, const QueueRings& rings,
-                                     QueuePlacement& placement) {
+                                     const QueuePlacement& placement, RingPlacement& out) {
+  out.blocks = rings.blocks;
+  for (const BlockCounts& b : rings.blocks) out.total_s2m += b.s2m;
   RingImage image;
   std::array<std::uint64_t, kMaxRings> m2s{}, s2m{};
   for (std::uint32_t i = 0; i < kMaxRings; ++i) {
@@ -400,8 +437,8 @@ Status ModelImpl::place_static_rings(CoreModel& core, const QueueRings& rings,
                    .hint = placement.set->name}));
   ONRT_TRY(memory->copy_in(0, image.bytes().data(), image.bytes().size()));
   for (std::uint32_t i = 0; i < kMaxRings; ++i) {
-    if (!placement.caller_sources) placement.m2s_base[i] = memory->address() + m2s[i];
-    if (!placement.caller_destinations) placement.s2m_base[i] = memory->address() + s2m[i];
+    if (!placement.caller_sources) out.m2s_base[i] = memory->address() + m2s[i];
+    if (!placement.caller_destinations) out.s2m_base[i] = memory->address() + s2m[i];
   }
   core.memory.push_back(std::move(memory));
   return Status::ok();
@@ -446,6 +483,7 @@ Status ModelImpl::place_images(CoreModel& core, const neff::Subgraph& subgraph, 
   if (core.argument_table) inputs.argument_table_pa = core.argument_table->address();
   inputs.bound_pointers = core.io.bound_pointers();
   ONRT_ASSIGN(const ImageSet images, assemble_images(inputs));
+  ONRT_TRY(accept_readings(images, subgraph, *bindings.host));
   ONRT_ASSIGN(core.images, core.core->upload(images, core.allocator, program_->name));
   return Status::ok();
 }

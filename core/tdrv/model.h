@@ -71,7 +71,9 @@ class ModelImpl final : public Model, public std::enable_shared_from_this<ModelI
                               std::span<const std::uint32_t> binding_of);
   Status place_variable(CoreModel& core, const neff::Variable& variable, std::uint64_t& address);
   Status place_queues(CoreModel& core, const neff::Subgraph& subgraph);
-  Status place_static_rings(CoreModel& core, const QueueRings& rings, QueuePlacement& placement);
+  // Of one instance of `placement`.
+  Status place_static_rings(CoreModel& core, const QueueRings& rings,
+                            const QueuePlacement& placement, RingPlacement& out);
   Status place_images(CoreModel& core, const neff::Subgraph& subgraph, std::uint32_t rank,
                       std::uint32_t form);
   const CoreNode& peer_of(const CoreModel& core) const;

@@ -75,6 +75,10 @@ struct RingInputs {
 };
 
 Result<QueueRings> build_queue_rings(const neff::QueueSet& set, const RingInputs& inputs);
+// The rings of each instance of a set, one when it has none. Instances take turns
+// on fixed addresses: those of several touch no caller tensors.
+Result<std::vector<QueueRings>> build_instance_rings(const neff::QueueSet& set,
+                                                     const RingInputs& inputs);
 
 // Appends a plain copy of `bytes` (<= 65536 per descriptor pair) to both sides.
 void append_copy(VirtualRing& ring, std::uint64_t src, std::uint64_t dst, std::uint64_t bytes);

@@ -103,13 +103,21 @@ bool read_verify(const nrtp_host* host, VerifyOptions* out, std::string* error) 
 bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string* error) {
   out->host = host;
   if (!find_product(host, out, error)) return false;
-  std::uint64_t devices = 1, host_bytes = kHostBytes;
+  std::uint64_t devices = 1, host_bytes = kHostBytes, threads = 0;
   if (!number(host, "emulator.devices", &devices, error) ||
       !number(host, "emulator.hbm_bytes", &out->hbm_bytes, error) ||
-      !number(host, "emulator.host_bytes", &host_bytes, error))
+      !number(host, "emulator.host_bytes", &host_bytes, error) ||
+      !number(host, "emulator.threads", &threads, error))
     return false;
   out->devices = static_cast<std::uint32_t>(devices < 65 ? devices : 65);
   out->host_bytes = host_bytes;
+  constexpr std::uint64_t kMostThreads = 1024;
+  if (threads > kMostThreads) {
+    *error = "emulator.threads is " + std::to_string(threads) + ", allowed are 0 (automatic) to " +
+             std::to_string(kMostThreads);
+    return false;
+  }
+  out->threads = static_cast<std::uint32_t>(threads);
   std::string version = kDefaultDriver;
   get(host, "emulator.driver_version", &version);
   out->driver = find_driver_preset(version);
@@ -119,6 +127,14 @@ bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string*
     return false;
   }
   if (!read_verify(host, &out->verify, error)) return false;
+  std::string unconfirmed;
+  if (!get(host, "emulator.unconfirmed_instructions", &unconfirmed)) unconfirmed = "run";
+  if (unconfirmed != "run" && unconfirmed != "refuse") {
+    *error =
+        "emulator.unconfirmed_instructions is \"" + unconfirmed + "\", allowed are run, refuse";
+    return false;
+  }
+  out->refuse_unconfirmed = unconfirmed == "refuse";
   std::string items;
   if (get(host, "emulator.inspect", &items, kInspectBytes) &&
       !parse_inspect(items, &out->inspect.items, error))

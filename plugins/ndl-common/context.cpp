@@ -48,7 +48,7 @@ Context::~Context() {
 int Context::request(Target target, uint32_t code, void* arg) const noexcept {
   const int64_t raw = port->ioctl(port_ctx, target.fd, code, reinterpret_cast<uintptr_t>(arg));
   const int error = raw == 0 ? 0 : normalise(code, raw);
-  if (log.enabled(NRTP_LOG_DEBUG)) {
+  if (log.debugs()) {
     const RequestInfo* info = find_request(code);
     const char* name = info ? info->name : "request";
     if (error == 0)

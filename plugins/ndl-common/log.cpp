@@ -16,14 +16,17 @@ void write(const nrtp_host* host, uint32_t level, const char* format, va_list ar
   host->log(host->self, level, kComponent, line);
 }
 
-}  // namespace
-
-bool Log::enabled(uint32_t level) const noexcept {
-  return host_->log && (!host_->log_enabled || host_->log_enabled(host_->self, level, kComponent));
+bool enabled(const nrtp_host* host, uint32_t level) noexcept {
+  return host->log && (!host->log_enabled || host->log_enabled(host->self, level, kComponent));
 }
 
+}  // namespace
+
+Log::Log(const nrtp_host* host) noexcept
+    : host_(host), errors_(enabled(host, NRTP_LOG_ERROR)), debugs_(enabled(host, NRTP_LOG_DEBUG)) {}
+
 void Log::error(const char* format, ...) const noexcept {
-  if (!enabled(NRTP_LOG_ERROR)) return;
+  if (!errors_) return;
   va_list args;
   va_start(args, format);
   write(host_, NRTP_LOG_ERROR, format, args);
@@ -31,7 +34,7 @@ void Log::error(const char* format, ...) const noexcept {
 }
 
 void Log::debug(const char* format, ...) const noexcept {
-  if (!enabled(NRTP_LOG_DEBUG)) return;
+  if (!debugs_) return;
   va_list args;
   va_start(args, format);
   write(host_, NRTP_LOG_DEBUG, format, args);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Log lines through the host services. Formats into a fixed buffer: a line
-// that is too long is cut.
+// that is too long is cut. The levels of the host are fixed when a driver is
+// opened and are asked once: no request looks up a component by its name.
 #pragma once
 
 #include "opennrt/plugin.h"
@@ -10,13 +11,15 @@ namespace opennrt::ndl {
 
 class Log {
  public:
-  explicit Log(const nrtp_host* host) noexcept : host_(host) {}
-  bool enabled(uint32_t level) const noexcept;
+  explicit Log(const nrtp_host* host) noexcept;
+  bool debugs() const noexcept { return debugs_; }
   [[gnu::format(printf, 2, 3)]] void error(const char* format, ...) const noexcept;
   [[gnu::format(printf, 2, 3)]] void debug(const char* format, ...) const noexcept;
 
  private:
   const nrtp_host* host_;
+  bool errors_;
+  bool debugs_;
 };
 
 // "ENOENT", or the number when the C library has no name for it.

@@ -171,6 +171,17 @@ def write_support(path, instructions):
             fail(f'{i["name"]}: a quotation mark in the reason')
         if reason != "executes":
             out += [f'    case 0x{i["code"]:02X}:', f'      return "{reason}";']
+    out += ["    default:", "      return nullptr;", "  }", "}", "",
+            "const char* device_reading(std::uint8_t opcode) {", "  switch (opcode) {"]
+    for i in instructions:
+        reading = i.get("reading")
+        if reading is None:
+            continue
+        if i["device"] != "executes":
+            fail(f'{i["name"]}: a reading of an instruction that does not execute')
+        if not reading or '"' in reading or "\\" in reading or "|" in reading:
+            fail(f'{i["name"]}: a reading is one sentence without quotation marks')
+        out += [f'    case 0x{i["code"]:02X}:', f'      return "{reading}";']
     out += ["    default:", "      return nullptr;", "  }", "}", "", "}  // namespace opennrt::isa", ""]
     write_if_changed(path, "\n".join(out))
 

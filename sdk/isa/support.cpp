@@ -62,6 +62,13 @@ Counts count_all() {
   return n;
 }
 
+// "executes", "executes; reading: ..." or `before_reason` and the reason.
+std::string device_of(const Instruction& i, const char* before_reason) {
+  if (const char* refusal = device_refusal(i.opcode)) return std::string(before_reason) + refusal;
+  const char* reading = device_reading(i.opcode);
+  return reading ? std::string("executes; reading: ") + reading : "executes";
+}
+
 std::string padded(std::string text, std::size_t width) {
   if (text.size() < width) text.resize(width, ' ');
   return text;
@@ -78,10 +85,8 @@ std::string support_summary() {
 std::string support_listing() {
   std::string text;
   for (const Instruction& i : instructions()) {
-    const char* refusal = device_refusal(i.opcode);
     text += code_of(i) + "  " + padded(i.name, 36) + padded(engines_of(i, ","), 14) +
-            padded(families_of(i, ","), 16) + (refusal ? "decodes only: " : "executes") +
-            (refusal ? refusal : "") + "\n";
+            padded(families_of(i, ","), 16) + device_of(i, "decodes only: ") + "\n";
   }
   return text;
 }
@@ -94,14 +99,16 @@ std::string support_markdown() {
       "executes "
       "when the\nloader lowers or removes it. Everything else decodes and is refused with the "
       "reason "
-      "given.\n\n" +
+      "given.\nAfter \"reading\" stands what of an executed instruction's meaning is our reading: "
+      "no public "
+      "source\nand no real program confirms it. The device warns once when a program uses such an "
+      "instruction;\n`emulator.unconfirmed_instructions: refuse` refuses it.\n\n" +
       support_summary() +
       "\n\n| Code | Instruction | Kind | Engines | Families | Device "
       "|\n|---|---|---|---|---|---|\n";
   for (const Instruction& i : instructions()) {
-    const char* refusal = device_refusal(i.opcode);
     text += "| " + code_of(i) + " | " + i.name + " | " + kind_of(i) + " | " + engines_of(i, ", ") +
-            " | " + families_of(i, ", ") + " | " + (refusal ? refusal : "executes") + " |\n";
+            " | " + families_of(i, ", ") + " | " + device_of(i, "") + " |\n";
   }
   return text;
 }
@@ -117,6 +124,8 @@ std::string support_json() {
             engines_of(i, ",") + "\", \"families\": \"" + families_of(i, ",") +
             "\", \"executes\": " + (refusal ? "false" : "true");
     if (refusal) text += std::string(", \"reason\": \"") + refusal + "\"";
+    if (const char* reading = device_reading(i.opcode))
+      text += std::string(", \"reading\": \"") + reading + "\"";
     text += "}";
     first = false;
   }

@@ -7,8 +7,6 @@
 // that other work on the machine disturbs less; counters are ratios of times
 // taken alternately.
 #include <benchmark/benchmark.h>
-#include <dlfcn.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/measure.h"
+#include "bench/peers.h"
 #include "compute/pe_kernels.h"
 #include "compute/plan.h"
 #include "device/bus.h"
@@ -31,125 +31,6 @@ extern "C" const nrtp_arch_plugin* nrtp_arch_query(std::uint32_t host_major,
 
 namespace opennrt::emu {
 namespace {
-
-double cpu_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
-template <typename Work>
-double timed(Work&& work) {
-  const double start = cpu_seconds();
-  work();
-  return cpu_seconds() - start;
-}
-
-// --- limits
-
-constexpr int kM = 256, kK = 2304, kN = 49284;
-constexpr double kFlops = 2.0 * kM * kK * kN;
-
-// Independent chains of 8- or 16-wide multiply-adds in registers.
-#if defined(__x86_64__)
-__attribute__((target("avx512f"))) double peak_avx512() {
-  using V = float __attribute__((vector_size(64)));
-  constexpr int kRounds = 4000000;
-  const double seconds = timed([]() __attribute__((target("avx512f"))) {
-    V a{}, b{}, c{}, d{}, e{}, f{}, g{}, h{}, i{}, j{};
-    const V x = V{} + 0.999f;
-    for (int n = 0; n < kRounds; ++n)
-      asm volatile(
-          "vfmadd213ps %10, %10, %0\n vfmadd213ps %10, %10, %1\n vfmadd213ps %10, %10, %2\n"
-          "vfmadd213ps %10, %10, %3\n vfmadd213ps %10, %10, %4\n vfmadd213ps %10, %10, %5\n"
-          "vfmadd213ps %10, %10, %6\n vfmadd213ps %10, %10, %7\n vfmadd213ps %10, %10, %8\n"
-          "vfmadd213ps %10, %10, %9"
-          : "+v"(a), "+v"(b), "+v"(c), "+v"(d), "+v"(e), "+v"(f), "+v"(g), "+v"(h), "+v"(i), "+v"(j)
-          : "v"(x));
-  });
-  return kRounds * 10.0 * 32 / seconds;
-}
-__attribute__((target("avx2,fma"))) double peak_avx2() {
-  using V = float __attribute__((vector_size(32)));
-  constexpr int kRounds = 4000000;
-  const double seconds = timed([]() __attribute__((target("avx2,fma"))) {
-    V a{}, b{}, c{}, d{}, e{}, f{}, g{}, h{}, i{}, j{};
-    const V x = V{} + 0.999f;
-    for (int n = 0; n < kRounds; ++n)
-      asm volatile(
-          "vfmadd213ps %10, %10, %0\n vfmadd213ps %10, %10, %1\n vfmadd213ps %10, %10, %2\n"
-          "vfmadd213ps %10, %10, %3\n vfmadd213ps %10, %10, %4\n vfmadd213ps %10, %10, %5\n"
-          "vfmadd213ps %10, %10, %6\n vfmadd213ps %10, %10, %7\n vfmadd213ps %10, %10, %8\n"
-          "vfmadd213ps %10, %10, %9"
-          : "+x"(a), "+x"(b), "+x"(c), "+x"(d), "+x"(e), "+x"(f), "+x"(g), "+x"(h), "+x"(i), "+x"(j)
-          : "x"(x));
-  });
-  return kRounds * 10.0 * 16 / seconds;
-}
-double peak_flops() {
-  if (__builtin_cpu_supports("avx512f")) return peak_avx512();
-  return __builtin_cpu_supports("fma") ? peak_avx2() : 0;
-}
-#else
-double peak_flops() { return 0; }
-#endif
-
-// The libraries are opened at run time: the project does not depend on them.
-class Library {
- public:
-  static Library& get() {
-    static Library library;
-    return library;
-  }
-  const char* name() const { return name_; }
-  explicit operator bool() const { return openblas_ || dnnl_; }
-  // The large product; seconds.
-  double large() {
-    return timed([this] {
-      if (openblas_)
-        openblas_(101, 111, 111, kM, kN, kK, 1, a_.data(), kK, b_.data(), kN, 0, c_.data(), kN);
-      else
-        dnnl_('N', 'N', kM, kN, kK, 1, a_.data(), kK, b_.data(), kN, 0, c_.data(), kN);
-    });
-  }
-
- private:
-  using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int,
-                         float, float*, int);
-  using DnnlSgemm = int (*)(char, char, std::int64_t, std::int64_t, std::int64_t, float,
-                            const float*, std::int64_t, const float*, std::int64_t, float, float*,
-                            std::int64_t);
-  Library() {
-    // Releases older than the CPU know it only by its predecessor's name.
-#if defined(__x86_64__)
-    setenv("OPENBLAS_CORETYPE", __builtin_cpu_supports("avx512f") ? "SKYLAKEX" : "HASWELL", 0);
-#endif
-    setenv("OMP_NUM_THREADS", "1", 1);
-    setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    double best = 1e30;
-    if (void* h = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL))
-      openblas_ = reinterpret_cast<Sgemm>(dlsym(h, "cblas_sgemm"));
-    if (void* h = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL))
-      dnnl_ = reinterpret_cast<DnnlSgemm>(dlsym(h, "dnnl_sgemm"));
-    if (!openblas_ && !dnnl_) return;
-    a_.assign(std::size_t{kM} * kK, 0.5f);
-    b_.assign(std::size_t{kK} * kN, 0.25f);
-    c_.assign(std::size_t{kM} * kN, 0);
-    if (openblas_ && dnnl_) {
-      for (int i = 0; i < 2; ++i) best = std::min(best, large());
-      const Sgemm openblas = openblas_;
-      openblas_ = nullptr;
-      for (int i = 0; i < 2; ++i)
-        if (large() < best) return;
-      openblas_ = openblas;
-    }
-    if (openblas_) name_ = "OpenBLAS";
-  }
-  Sgemm openblas_ = nullptr;
-  DnnlSgemm dnnl_ = nullptr;
-  const char* name_ = "oneDNN";
-  std::vector<float> a_, b_, c_;
-};
 
 // --- the array
 
@@ -292,13 +173,25 @@ class Convolution {
   std::uint64_t multiply_adds_ = 0;
 };
 
+// nullptr: no library is installed.
+bench::LargeProduct* peer() {
+  if (!bench::Peers::get().any()) return nullptr;
+  static const auto product = [] {
+    auto p = std::make_unique<bench::LargeProduct>();
+    p->choose(1);
+    return p;
+  }();
+  return product.get();
+}
+
 void stream(benchmark::State& state, bool half) {
   Convolution convolution(half);
+  bench::LargeProduct* const product = peer();
   double ours = 0, large = 0, peak = 0;
   for (auto _ : state) {
-    peak = std::max(peak, peak_flops());
-    if (Library::get()) large += Library::get().large();
-    const double seconds = timed([&] { convolution.run(); });
+    peak = std::max(peak, bench::peak_flops(1));
+    if (product) large += bench::timed(bench::thread_seconds, [&] { product->run(); });
+    const double seconds = bench::timed(bench::thread_seconds, [&] { convolution.run(); });
     ours += seconds;
     state.SetIterationTime(seconds);
   }
@@ -306,11 +199,11 @@ void stream(benchmark::State& state, bool half) {
   const double each = ours / static_cast<double>(state.iterations());
   state.counters["GFlops"] = flops / each * 1e-9;
   if (peak > 0) state.counters["of_peak"] = flops / each / peak;
-  if (Library::get()) {
-    state.SetLabel(std::string(pe_kernels().name) + " against " + Library::get().name());
+  if (product) {
+    state.SetLabel(std::string(pe_kernels().name) + " against " + product->name());
     state.counters["library_GFlops"] =
-        kFlops / (large / static_cast<double>(state.iterations())) * 1e-9;
-    state.counters["times_library"] = ours / large * (kFlops / flops);
+        bench::LargeProduct::kFlops / (large / static_cast<double>(state.iterations())) * 1e-9;
+    state.counters["times_library"] = ours / large * (bench::LargeProduct::kFlops / flops);
   } else {
     state.SetLabel(std::string(pe_kernels().name) + "; no library to compare with");
   }

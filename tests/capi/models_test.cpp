@@ -62,6 +62,26 @@ INSTANTIATE_TEST_SUITE_P(Corpus, Models, ::testing::ValuesIn(runs()), [](const a
 });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Models);
 
+// However many threads run a core.
+TEST(Threads, GiveTheSameBits) {
+  if (!have_corpus()) GTEST_SKIP() << "corpus absent: set OPENNRT_CORPUS";
+  for (const ModelCase& model : read_manifest(corpus_file("manifest.yaml"))) {
+    if (model.id != "conv_f16_n1_sunda_a" && model.id != "conv_f32_n1_sunda" &&
+        model.id != "attention_bf16_s1024_cayman_fused")
+      continue;
+    select_product(model);
+    const TensorBytes inputs = make_inputs(model, InputKind::kSigned, 7);
+    TensorBytes outputs[2];
+    for (const int several : {0, 1}) {
+      setenv("OPENNRT_EMULATOR_THREADS", several ? "3" : "1", 1);
+      // The threads come when a program has shown that it has much to do.
+      EXPECT_EQ(run_model(model, inputs, &outputs[several], 2), NRT_SUCCESS);
+    }
+    unsetenv("OPENNRT_EMULATOR_THREADS");
+    EXPECT_TRUE(outputs[0] == outputs[1]) << model.id;
+  }
+}
+
 TEST(Corpus, IsThere) {
   if (!have_corpus()) GTEST_SKIP() << "corpus absent: set OPENNRT_CORPUS";
   EXPECT_GE(runs().size(), 60u);

@@ -13,9 +13,11 @@
 #include "support/model_reference.h"
 
 namespace opennrt::test {
-namespace {
 
-void PrintTo(const ModelCase& model, std::ostream* out) { *out << model.id; }
+// For messages of GoogleTest, which looks in the namespace of the type.
+static void PrintTo(const ModelCase& model, std::ostream* out) { *out << model.id; }
+
+namespace {
 
 std::vector<ModelCase> models() {
   return have_corpus() ? read_manifest(corpus_file("manifest.yaml")) : std::vector<ModelCase>{};

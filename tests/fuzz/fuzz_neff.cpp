@@ -61,7 +61,7 @@ void check_subgraph(const neff::Program& program, const neff::Subgraph& graph) {
   for (const neff::QueueSet& queue : graph.queues) {
     check(queue.num_queues >= 1 && queue.num_queues <= 16 && queue.name.size() < 32);
     for (const neff::Block& block : queue.blocks) {
-      check(!block.descriptors.empty() && queue.find_block(block.id) == &block);
+      check(!block.descriptors.empty() && queue.find_block(block.id)->id == block.id);
       for (const neff::Descriptor& d : block.descriptors) {
         check(!d.from.empty() && d.from.size() <= 16);
         check_pattern(graph, d.to);

@@ -9,21 +9,34 @@ A patch starts with header lines:
     Area: compute | dma | sequencer | lowering
     Fault: what is wrong now, in one sentence
     Tests: executable[:gtest filter] ...
-The executables are built and run in this order until one fails. A patch that no
-longer applies, does not compile, or that no test notices, fails the run, as do
-fewer than five patches in an area or thirty in all (when none is named).
+and changes or removes one line of code in a folder of its area. The executables
+are built and run in this order until one fails. A patch that no longer applies,
+does not compile, or that no test notices, fails the run, as do fewer than five
+patches in an area or thirty in all (when none is named).
+
+The copy and its build directory are kept: a second run builds only what changed.
 """
 import argparse
+import math
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-AREAS = ("compute", "dma", "sequencer", "lowering")
-TEST_SECONDS = 600  # a fault may make a program wait for ever
+AREAS = {
+    "compute": ("plugins/emulator/compute/",),
+    "dma": ("plugins/emulator/dma/", "plugins/emulator/engine/dma_records.cpp"),
+    "sequencer": ("plugins/emulator/engine/",),
+    "lowering": ("core/tdrv/", "core/neff/"),
+}
+CPU_SECONDS = 600  # for a test without a fault
+WALL_SECONDS = 1800  # for any test
 
 
 def run(command, **options):
@@ -31,67 +44,157 @@ def run(command, **options):
                           errors="replace", check=False, **options)
 
 
-def read_header(path):
-    header, changed, target = {}, 0, None
-    with open(path, encoding="utf-8") as f:
-        for line in f:
-            match = re.match(r"(Area|Fault|Tests): (.*)", line)
-            if match and target is None:
-                header[match.group(1)] = match.group(2).strip()
-            elif line.startswith("+++ "):
-                target = line[4:].strip().removeprefix("b/")
-            elif line.startswith("+") and target:
-                changed += 1
-    missing = {"Area", "Fault", "Tests"} - header.keys()
-    if missing or header["Area"] not in AREAS or changed != 1:
-        sys.exit(f"{path}: header lines missing ({sorted(missing)}), unknown area, or not a "
-                 f"one-line change ({changed} lines)")
-    return header
+def without_texts(line):
+    return re.sub(r'"(\\.|[^"\\])*"', '""', line[1:]).split("//")[0].strip()
+
+
+class Fault:
+    """A patch with its header."""
+
+    def __init__(self, path):
+        self.path, self.name = path, os.path.basename(path)
+        header, removed, added, files = {}, [], [], []
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                match = re.match(r"(Area|Fault|Tests): (.*)", line)
+                if match and not files:
+                    header[match.group(1)] = match.group(2).strip()
+                elif line.startswith("+++ "):
+                    files.append(line[4:].strip().removeprefix("b/"))
+                elif files and line.startswith("+"):
+                    added.append(line)
+                elif files and line.startswith("-"):
+                    removed.append(line)
+        missing = {"Area", "Fault", "Tests"} - header.keys()
+        if missing:
+            sys.exit(f"{path}: header lines missing: {', '.join(sorted(missing))}")
+        self.area, self.tests = header["Area"], header["Tests"].split()
+        if self.area not in AREAS:
+            sys.exit(f"{path}: area {self.area} is not one of {', '.join(AREAS)}")
+        if len(files) != 1 or len(removed) != 1 or len(added) > 1:
+            sys.exit(f"{path}: not a change of one line in one file")
+        self.file = files[0]
+        if not self.file.startswith(AREAS[self.area]):
+            sys.exit(f"{path}: {self.file} does not belong to {self.area}")
+        if without_texts(removed[0]) == "".join(without_texts(line) for line in added):
+            sys.exit(f"{path}: changes a text or a comment only")
 
 
 def copy_tree(to):
-    files = run(["git", "ls-files", "-z"], cwd=ROOT).stdout.split("\0")
-    for name in filter(None, files):
+    listed = run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                 cwd=ROOT)
+    if listed.returncode:
+        sys.exit(listed.stdout)
+    files = {f for f in listed.stdout.split("\0") if f and os.path.isfile(os.path.join(ROOT, f))}
+    for folder, folders, names in os.walk(to):  # what the tree has no longer
+        if folder == to and "build" in folders:
+            folders.remove("build")
+        for name in names:
+            path = os.path.join(folder, name)
+            if os.path.relpath(path, to) not in files:
+                os.remove(path)
+    for name in sorted(files):
         source, target = os.path.join(ROOT, name), os.path.join(to, name)
-        if not os.path.exists(source):
-            continue
+        with open(source, "rb") as f:
+            content = f.read()
+        if os.path.exists(target):
+            with open(target, "rb") as f:
+                if f.read() == content:
+                    continue
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        if not os.path.exists(target) or open(source, "rb").read() != open(target, "rb").read():
-            shutil.copy(source, target)
+        shutil.copyfile(source, target)  # a new time: what was built from it is built again
+        shutil.copymode(source, target)
 
 
-def first_failure(text):
-    match = re.search(r"\[  FAILED  \] ([^\s,]+)", text)
-    return match.group(1) if match else "the process ended early"
+class Tree:
+    """The copy and its build."""
+
+    def __init__(self, folder, jobs):
+        self.source = folder
+        self.build = os.path.join(folder, "build", "release")
+        self.jobs = jobs
+        self.seconds = {}  # of each test without a fault
+        self.environment = dict(os.environ, OPENNRT_DEVICE="emulator")
+        for variable, name in (("OPENNRT_CORPUS", "corpus"), ("OPENNRT_SPEC", "spec"),
+                               ("OPENNRT_VECTORS", "vectors")):
+            self.environment.setdefault(variable, os.path.join(ROOT, "..", "shared", name))
+
+    def prepare(self, tests):
+        copy_tree(self.source)
+        configured = run(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja",
+                          "-DCMAKE_BUILD_TYPE=Release", "-DOPENNRT_BENCH=OFF"])
+        if configured.returncode:
+            sys.exit(configured.stdout)
+        built = self.make(sorted({t.partition(":")[0] for t in tests}))
+        if built.returncode:
+            sys.exit("the tree does not build without a fault:\n" + built.stdout[-3000:])
+        # Without a fault everything passes; otherwise "noticed" would mean nothing.
+        for test in tests:
+            begin = time.monotonic()
+            failure = self.failure(test, CPU_SECONDS)
+            self.seconds[test] = time.monotonic() - begin
+            if failure:
+                sys.exit(f"without a fault: {test}: {failure}")
+
+    def make(self, targets):
+        return run(["ninja", "-C", self.build, f"-j{self.jobs}", *targets])
+
+    def failure(self, test, seconds):
+        """What fails in a test, None when it passes. Exits when nothing ran."""
+        executable, _, pattern = test.partition(":")
+        command = [os.path.join(self.build, "bin", "tests", executable)]
+        if pattern:
+            command.append("--gtest_filter=" + pattern)
+        # CPU time: on a busy machine nothing must seem to hang. Who waits for ever
+        # uses none and is given up much later.
+        limit = (seconds, seconds)
+        try:
+            result = run(command, env=self.environment, timeout=WALL_SECONDS,
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit))
+        except subprocess.TimeoutExpired as expired:
+            output = (expired.stdout or b"").decode(errors="replace")
+            return f"{started(output)} does not end within {WALL_SECONDS} s"
+        if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            return f"{started(result.stdout)} does not end within {seconds} s of CPU time"
+        if result.returncode:
+            failed = re.search(r"\[  FAILED  \] ([^\s,]+)", result.stdout)
+            return failed.group(1) if failed else started(result.stdout) + " ends the process"
+        if not re.search(r"\[  PASSED  \] [1-9]", result.stdout):
+            sys.exit(f"{test}: nothing ran")
+        if pattern and "[  SKIPPED ]" in result.stdout:
+            sys.exit(f"{test}: skipped:\n{result.stdout[-500:]}")
+        return None
+
+    def try_fault(self, fault):
+        """(noticed, text)"""
+        target = os.path.join(self.source, fault.file)
+        if not os.path.exists(target):
+            return False, f"{fault.file} does not exist"
+        with open(target, "rb") as f:
+            original = f.read()
+        try:
+            applied = run(["patch", "-p1", "--batch", "--fuzz=0", "--no-backup-if-mismatch",
+                           "-r", "-", "-i", fault.path], cwd=self.source)
+            if applied.returncode:
+                return False, f"does not apply: {applied.stdout.strip()}"
+            for test in fault.tests:
+                executable = test.partition(":")[0]
+                built = self.make([executable])
+                if built.returncode:
+                    return False, "does not compile: " + built.stdout[-1000:]
+                # A fault may make a program run for ever.
+                failure = self.failure(test, 20 + 10 * math.ceil(self.seconds[test]))
+                if failure:
+                    return True, f"{executable}: {failure}"
+            return False, "no test notices it"
+        finally:
+            with open(target, "wb") as f:
+                f.write(original)
 
 
-def try_patch(path, header, source, build, jobs, environment):
-    """(noticed, text)"""
-    name = os.path.basename(path)
-    applied = run(["patch", "-p1", "--batch", "--fuzz=0", "-i", path], cwd=source)
-    if applied.returncode:
-        return False, f"does not apply: {applied.stdout.strip()}"
-    try:
-        for test in header["Tests"].split():
-            executable, _, pattern = test.partition(":")
-            built = run(["ninja", "-C", build, f"-j{jobs}", executable,
-                         "opennrt_runtime", "opennrt_plugins", "opennrt_examples"])
-            if built.returncode:
-                return False, "does not compile: " + built.stdout[-600:]
-            command = [os.path.join(build, "bin", "tests", executable)]
-            if pattern:
-                command.append("--gtest_filter=" + pattern)
-            try:
-                result = run(command, env=environment, timeout=TEST_SECONDS)
-            except subprocess.TimeoutExpired:
-                return True, f"{executable}: no end within {TEST_SECONDS} s"
-            if result.returncode:
-                return True, f"{executable}: {first_failure(result.stdout)}"
-            if "[  PASSED  ] 0 tests" in result.stdout or "[  SKIPPED ]" in result.stdout:
-                return False, f"{executable} {pattern}: ran nothing"
-        return False, "no test notices it"
-    finally:
-        run(["patch", "-p1", "-R", "--batch", "-i", path], cwd=source)
+def started(output):
+    tests = re.findall(r"\[ RUN      \] (\S+)", output)
+    return tests[-1] if tests else "the process"
 
 
 def main():
@@ -102,42 +205,25 @@ def main():
     options = parser.parse_args()
     paths = [os.path.abspath(p) for p in options.patches] or sorted(
         os.path.join(HERE, p) for p in os.listdir(HERE) if p.endswith(".patch"))
-    headers = {p: read_header(p) for p in paths}
-    source, build = os.path.join(options.build, "source"), os.path.join(options.build, "build")
-    copy_tree(source)
-    environment = dict(os.environ, OPENNRT_DEVICE="emulator")
-    for variable, folder in (("OPENNRT_CORPUS", "corpus"), ("OPENNRT_SPEC", "spec"),
-                             ("OPENNRT_VECTORS", "vectors")):
-        environment.setdefault(variable, os.path.join(ROOT, "..", "shared", folder))
-    configured = run(["cmake", "-S", source, "-B", build, "-G", "Ninja",
-                      "-DCMAKE_BUILD_TYPE=Release", "-DOPENNRT_BENCH=OFF"])
-    if configured.returncode:
-        sys.exit(configured.stdout)
-    # Without a fault everything passes; otherwise "noticed" would mean nothing.
-    tests = sorted({t for h in headers.values() for t in h["Tests"].split()})
-    names = sorted({t.partition(":")[0] for t in tests})
-    built = run(["ninja", "-C", build, f"-j{options.jobs}", *names, "opennrt_runtime",
-                 "opennrt_plugins", "opennrt_examples"])
-    if built.returncode:
-        sys.exit("the tree does not build without a fault:\n" + built.stdout[-3000:])
-    for test in tests:
-        executable, _, pattern = test.partition(":")
-        command = [os.path.join(build, "bin", "tests", executable)]
-        result = run(command + ([f"--gtest_filter={pattern}"] if pattern else []), env=environment)
-        if result.returncode:
-            sys.exit(f"{test} fails without a fault: {first_failure(result.stdout)}")
+    faults = [Fault(p) for p in paths]
+    begin = time.monotonic()
+    tree = Tree(os.path.abspath(options.build), options.jobs)
+    tree.prepare(sorted({t for f in faults for t in f.tests}))
+    print(f"without a fault all tests pass, {time.monotonic() - begin:.0f} s", flush=True)
     survived = 0
-    for path in paths:
-        noticed, text = try_patch(path, headers[path], source, build, options.jobs, environment)
+    for fault in faults:
+        since = time.monotonic()
+        noticed, text = tree.try_fault(fault)
         survived += not noticed
-        print(f"{'noticed ' if noticed else 'SURVIVES'} {os.path.basename(path)}: {text}",
-              flush=True)
-    counts = {a: sum(h["Area"] == a for h in headers.values()) for a in AREAS}
-    print(f"{len(paths) - survived} of {len(paths)} faults noticed; "
-          + ", ".join(f"{a} {n}" for a, n in counts.items()))
-    too_few = not options.patches and (len(paths) < 30 or min(counts.values()) < 5)
+        print(f"{'noticed ' if noticed else 'SURVIVES'} {fault.name}: {text} "
+              f"({time.monotonic() - since:.0f} s)", flush=True)
+    counts = {a: sum(f.area == a for f in faults) for a in AREAS}
+    too_few = not options.patches and (len(faults) < 30 or min(counts.values()) < 5)
     if too_few:
         print("too few: thirty patches, five in each area")
+    print(f"{len(faults) - survived} of {len(faults)} faults noticed: "
+          + ", ".join(f"{a} {n}" for a, n in counts.items())
+          + f"; {time.monotonic() - begin:.0f} s")
     return 1 if survived or too_few else 0
 
 

@@ -3,7 +3,6 @@
 // Runs one model of the corpus through the C ABI.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>

@@ -7,6 +7,7 @@
 // semaphore increment (descriptor counts of real profiles agree). A trigger
 // releases the same count on all rings, so shorter rings are padded.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -348,11 +349,11 @@ Result<QueueRings> build_queue_rings(const neff::QueueSet& set, const RingInputs
           "the main program only",
           block.id, set.name, inputs.subgraph->name, block.function_start);
     }
-    // One ring instance is the set itself; two would need rings of their own.
+    // The rings of one instance: build_instance_rings divides the others.
     if (block.instance_name != set.blocks.front().instance_name) {
       return Status::invalid(
-          "queue set '{}' in {} has blocks of the ring instances '{}' and '{}'; this release knows "
-          "one",
+          "queue set '{}' in {} has blocks of the ring instances '{}' and '{}', which its "
+          "queue_instances do not list",
           set.name, inputs.subgraph->name, set.blocks.front().instance_name, block.instance_name);
     }
   }
@@ -362,6 +363,32 @@ Result<QueueRings> build_queue_rings(const neff::QueueSet& set, const RingInputs
     ONRT_TRY(BlockLowering(set, block, inputs).run(out));
   }
   return out;
+}
+
+Result<std::vector<QueueRings>> build_instance_rings(const neff::QueueSet& set,
+                                                     const RingInputs& inputs) {
+  std::vector<QueueRings> all;
+  if (set.instances.size() < 2) {
+    ONRT_ASSIGN(QueueRings rings, build_queue_rings(set, inputs));
+    all.push_back(std::move(rings));
+    return all;
+  }
+  neff::QueueSet part = set;
+  for (const std::string& instance : set.instances) {
+    part.blocks.clear();
+    std::copy_if(set.blocks.begin(), set.blocks.end(), std::back_inserter(part.blocks),
+                 [&](const neff::Block& b) { return b.instance_name == instance; });
+    ONRT_ASSIGN(QueueRings rings, build_queue_rings(part, inputs));
+    if (rings.caller_sources || rings.caller_destinations) {
+      return Status::invalid(
+          "queue set '{}' in {} has {} instances and '{}' touches inputs or outputs, whose "
+          "addresses "
+          "are bound per execution; that is not supported by this release",
+          set.name, inputs.subgraph->name, set.instances.size(), instance);
+    }
+    all.push_back(std::move(rings));
+  }
+  return all;
 }
 
 }  // namespace opennrt::tdrv

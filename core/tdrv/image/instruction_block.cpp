@@ -164,6 +164,8 @@ Result<ImageSet> assemble_images(const ImageInputs& inputs) {
   for (std::uint32_t engine = 0; engine < images.size(); ++engine) {
     ONRT_TRY(assemble(plan, engine, ledger, images[engine]));
   }
+  Status barriers = ledger.check_barriers();
+  if (!barriers.is_ok()) return std::move(barriers).with_context(inputs.subgraph->name);
   return images;
 }
 

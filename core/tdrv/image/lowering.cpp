@@ -8,8 +8,11 @@
 #include <cstring>
 #include <string_view>
 
+#include "opennrt/isa/layouts.h"
+#include "opennrt/isa/support.h"
 #include "tdrv/image/function_table.h"
 #include "tdrv/image/pseudo_records.h"
+#include "tdrv/image/sequencing_records.h"
 #include "tdrv/image/variable_records.h"
 
 namespace opennrt::tdrv::image {
@@ -104,21 +107,31 @@ class StreamLowering {
       }
     }
     if (opcode() == isa::kOpCompareBranch) ONRT_TRY(note_branch());
+    namespace layout = isa::layout;
+    if (opcode() == isa::op::DMAMEMCPY) {
+      progress_.started(layout::DMA_DIRECT2D::semaphore(record_.data()),
+                        layout::DMA_DIRECT2D::sem_increment(record_.data()));
+    } else if (opcode() == isa::op::DMA_INDIRECT) {
+      progress_.started(layout::DMA_INDIRECT1D::semaphore(record_.data()),
+                        layout::DMA_INDIRECT1D::sem_increment(record_.data()));
+    }
     out_.append_bytes(record_);
     return Status::ok();
   }
 
   Status lower_pseudo() {
     const std::uint32_t start = out_.offset();
+    auto& readings = image_.readings;
+    if (isa::device_reading(opcode()) != nullptr &&
+        std::find(readings.begin(), readings.end(), opcode()) == readings.end()) {
+      readings.push_back(opcode());
+    }
     bool lowered = false;
     ONRT_TRY(lower_by_arch(lowered));
     if (!lowered) {
       switch (opcode()) {
         case isa::kOpPseudoDmaTrigger:
           ONRT_TRY(lower_dma_trigger());
-          break;
-        case isa::kOpPseudoCoreBarrier:
-          ONRT_TRY(lower_core_barrier());
           break;
         case isa::kOpPseudoBranchLabel:
           break;  // nothing is left of a label
@@ -151,8 +164,25 @@ class StreamLowering {
       case kOpPseudoTensorStore:
         status = lower_variable_mem(in_, isa::load_record<VariableMemRecord>(record_.data()), out_);
         break;
+      case isa::kOpPseudoCoreBarrier:
+        status =
+            lower_core_barrier(in_, isa::load_record<isa::CoreBarrierRecord>(record_.data()), out_);
+        break;
       case kOpPseudoDmaRearm:
         status = lower_rearm();
+        break;
+      case kOpPseudoDmaBarrier:
+        status = lower_dma_barrier();
+        break;
+      case kOpPseudoSyncBarrier:
+        status = lower_sync_barrier();
+        break;
+      case kOpPseudoSwapQueueSet:
+        status = lower_swap();
+        break;
+      case kOpPseudoLoadActFuncSet:
+        status = lower_act_func_set(in_, env_.engine,
+                                    isa::load_record<ActFuncSetRecord>(record_.data()), out_);
         break;
       case kOpPseudoFunctionCall:
         status = lower_call();
@@ -190,17 +220,20 @@ class StreamLowering {
         return Status::invalid("the PSEUDO_EXTENSION behind it has a wait or an update");
       }
       skip_next_ = true;
+      progress_.started(record.semaphore, record.increment);
       return lower_direct2d(in_, env_.engine, record, &extension, out_);
     }
+    progress_.started(record.semaphore, record.increment);
     return lower_direct2d(in_, env_.engine, record, nullptr, out_);
   }
 
+  isa::Header header() const { return isa::load_record<isa::ControlRecord>(record_.data()).h; }
+
   // A NOP for the waits and updates of a record of which nothing else is left.
   void keep_events() {
-    const auto header = isa::load_record<isa::ControlRecord>(record_.data()).h;
-    if (header.wait_mode == isa::kWaitNone && header.update_mode == isa::kUpdateNone) return;
+    if (header().wait_mode == isa::kWaitNone && header().update_mode == isa::kUpdateNone) return;
     out_.append(isa::zero_record<isa::ControlRecord>(isa::kOpNop));
-    out_.take_events(out_.slot() - 1, header);
+    out_.take_events(out_.slot() - 1, header());
   }
 
   // The set's rings run again from their first block: a queue reset, as between
@@ -218,30 +251,61 @@ class StreamLowering {
       return Status::invalid("queue set '{}' is dynamic; it has no blocks to run again", name);
     }
     if (function_ != nullptr) return Status::invalid("is not supported inside a function");
-    const auto refusal =
-        ledger_.rearm(static_cast<std::size_t>(queue - in_.queues.begin()), env_.engine);
+    const auto queue_index = static_cast<std::size_t>(queue - in_.queues.begin());
+    const auto refusal = ledger_.rearm(queue_index, env_.engine);
     if (refusal) return Status::invalid("of queue set '{}' {}", name, *refusal);
     triggers_.push_back(index_);
-    keep_wait(record.h);
-    append_queue_reset(out_, at_, *queue);
-    keep_update(record.h);
+    append_wait_of(record.h, out_);
+    append_queue_reset(out_, at_, *queue, ledger_.instance(queue_index));
+    append_update_of(record.h, out_);
     return Status::ok();
   }
 
-  // One record becomes several: its wait comes first, its update last.
-  void keep_wait(isa::Header header) {
-    if (header.wait_mode == isa::kWaitNone) return;
-    header.update_mode = header.update_index = 0;
-    out_.append(isa::zero_record<isa::ControlRecord>(isa::kOpNop));
-    out_.take_events(out_.slot() - 1, header);
+  // The rings of another instance take the queue, between DRAINs of the engine:
+  // the program has waited for the DMA of the one before.
+  Status lower_swap() {
+    const auto record = isa::load_record<SwapQueueSetRecord>(record_.data());
+    ONRT_ASSIGN(const QueueName target, swapped_instance(in_, record));
+    const QueuePlacement& queue = in_.queues[target.queue];
+    if (function_ != nullptr) return Status::invalid("is not supported inside a function");
+    const auto refusal = ledger_.swap(target.queue, *target.instance, env_.engine);
+    if (refusal) return Status::invalid("of queue set '{}' {}", queue.set->name, *refusal);
+    triggers_.push_back(index_);
+    append_wait_of(record.h, out_);
+    out_.drain();
+    append_queue_setup(out_, at_, arch_.geometry->dma_per_core, queue, *target.instance);
+    out_.drain();
+    append_update_of(record.h, out_);
+    return Status::ok();
   }
-  void keep_update(isa::Header header) {
-    if (header.update_mode == isa::kUpdateNone) return;
-    // The value belongs to the wait unless the update needs an operand.
-    if (header.wait_mode != isa::kWaitNone) header.value = 0;
-    header.wait_mode = header.wait_index = 0;
-    out_.append(isa::zero_record<isa::ControlRecord>(isa::kOpNop));
-    out_.take_events(out_.slot() - 1, header);
+
+  Status check_plain() const {
+    const auto bad = std::find_if(record_.begin() + sizeof(isa::Header), record_.end(),
+                                  [](std::uint8_t b) { return b != 0; });
+    if (bad != record_.end()) {
+      return Status::invalid("byte {} is {:#04x}, no field is known there", bad - record_.begin(),
+                             *bad);
+    }
+    if (function_ != nullptr) return Status::invalid("is not supported inside a function");
+    return Status::ok();
+  }
+
+  Status lower_sync_barrier() {
+    ONRT_TRY(check_plain());
+    ledger_.add_barrier(env_.engine);
+    append_wait_of(header(), out_);
+    append_engine_barrier(out_, arch_, env_.engine, 0);
+    append_update_of(header(), out_);
+    return Status::ok();
+  }
+
+  Status lower_dma_barrier() {
+    ONRT_TRY(check_plain());
+    if (!dma_barrier_) dma_barrier_ = index_;
+    append_wait_of(header(), out_);
+    ONRT_TRY(progress_.append_waits(in_, env_.engine, out_));
+    append_update_of(header(), out_);
+    return Status::ok();
   }
 
   // Return address to the callee's registers, then the branch.
@@ -322,12 +386,18 @@ class StreamLowering {
                              pseudo_name(opcode()), sizeof trigger.queue);
     }
     const std::string_view name(trigger.queue, length);
-    const auto queue = std::find_if(in_.queues.begin(), in_.queues.end(),
-                                    [&](const QueuePlacement& q) { return q.set->name == name; });
-    if (queue == in_.queues.end()) {
+    const auto found = find_queue_name(in_, name);
+    if (!found) {
       return Status::invalid("{}: {} names queue set '{}', which {} does not define", place(index_),
                              pseudo_name(opcode()), name, in_.subgraph->name);
     }
+    const QueuePlacement& queue = in_.queues[found->queue];
+    const std::size_t active = ledger_.instance(found->queue);
+    if (found->instance && *found->instance != active && !queue.more.empty()) {
+      return Status::invalid("{}: {} names queue instance '{}' while '{}' is active", place(index_),
+                             pseudo_name(opcode()), name, queue.set->instances[active]);
+    }
+    const RingPlacement& rings = queue.instance(active);
     if (function_ != nullptr) {
       return Status::invalid(
           "{}: {} of queue set '{}' inside function '{}': its rings would run once only, which is "
@@ -336,15 +406,14 @@ class StreamLowering {
     }
     // Blocks lie in ascending order of their ids.
     const auto block =
-        std::lower_bound(queue->blocks.begin(), queue->blocks.end(), trigger.block_id,
+        std::lower_bound(rings.blocks.begin(), rings.blocks.end(), trigger.block_id,
                          [](const BlockCounts& b, std::uint32_t id) { return b.block_id < id; });
-    if (block == queue->blocks.end() || block->block_id != trigger.block_id) {
+    if (block == rings.blocks.end() || block->block_id != trigger.block_id) {
       return Status::invalid("{}: queue set '{}' has no block {}", place(index_), name,
                              trigger.block_id);
     }
-    const auto refusal =
-        ledger_.take(static_cast<std::size_t>(queue - in_.queues.begin()),
-                     static_cast<std::size_t>(block - queue->blocks.begin()), env_.engine);
+    const auto refusal = ledger_.take(
+        found->queue, static_cast<std::size_t>(block - rings.blocks.begin()), env_.engine);
     if (refusal) {
       return Status::invalid("{}: trigger of block {} of queue set '{}' {}", place(index_),
                              trigger.block_id, name, *refusal);
@@ -356,13 +425,14 @@ class StreamLowering {
           place(index_), trigger.block_id, name, block->m2s, block->s2m, kMaxBroadcastValue);
     }
     triggers_.push_back(index_);
+    note_started(queue, active, trigger.block_id);
     auto write = isa::zero_record<isa::WriteRecord>(isa::kOpWrite);
     write.h = trigger.h;
     write.h.opcode = isa::kOpWrite;
     write.size0 = 4;
-    const std::uint32_t q = queue->hardware_queue;
+    const std::uint32_t q = queue.hardware_queue;
     const std::uint64_t m2s = at_.broadcast(q, QueueAddresses::kM2s, NRTP_QREG_TAIL_INC);
-    if (queue->is_io()) {
+    if (queue.is_io()) {
       write.size1 = 4;
       write.address0 = at_.broadcast(q, QueueAddresses::kS2m, NRTP_QREG_TAIL_INC);
       write.data0 = block->s2m;
@@ -376,48 +446,17 @@ class StreamLowering {
     return Status::ok();
   }
 
-  // Rendezvous of the two cores of a logical core, in the form of the runtime's
-  // own at the start of a run: raise the peer's semaphore, wait for the peer's
-  // raise and take it back. The wait of the source comes first, its update last.
-  Status lower_core_barrier() {
-    const auto barrier = isa::load_record<isa::CoreBarrierRecord>(record_.data());
-    if (in_.lnc_size < 2) {
-      return Status::invalid("{}: {} needs a program on two physical cores, this one has one",
-                             place(index_), pseudo_name(opcode()));
+  // What completion of the block adds to its semaphore: 1 per ring.
+  void note_started(const QueuePlacement& queue, std::size_t instance, std::uint32_t id) {
+    const neff::QueueSet& set = *queue.set;
+    const auto block = std::find_if(set.blocks.begin(), set.blocks.end(), [&](const auto& b) {
+      return b.id == id && (queue.more.empty() || b.instance_name == set.instances[instance]);
+    });
+    if (block != set.blocks.end() && block->semaphore) {
+      progress_.started(*block->semaphore, set.num_queues);
+    } else {
+      progress_.started_unseen(fmt::format("block {} of queue set '{}'", id, set.name));
     }
-    if (barrier.semaphore < arch_.sync->id[NRTP_SYNC_RESERVED_SEMAPHORES] ||
-        barrier.semaphore >= arch_.geometry->semaphores) {
-      return Status::invalid("{}: {} uses semaphore {}; programs have {} to {}", place(index_),
-                             pseudo_name(opcode()), barrier.semaphore,
-                             arch_.sync->id[NRTP_SYNC_RESERVED_SEMAPHORES],
-                             arch_.geometry->semaphores - 1);
-    }
-    const auto semaphore = static_cast<std::uint8_t>(barrier.semaphore);
-    auto arrive = isa::zero_record<isa::WriteRecord>(isa::kOpWrite);
-    arrive.h = barrier.h;
-    arrive.h.opcode = isa::kOpWrite;
-    arrive.h.update_mode = isa::kUpdateNone;
-    arrive.h.update_index = 0;
-    arrive.size0 = 4;
-    arrive.address0 =
-        arch_.address->sem_addr(in_.product, in_.peer_core, barrier.semaphore, NRTP_SEM_INC);
-    arrive.data0 = 1;
-    if (arrive.address0 == UINT64_MAX) {
-      return Status::failure("{}: arch {} has no window for semaphore {} of core {}", place(index_),
-                             arch_.name, barrier.semaphore, in_.peer_core);
-    }
-    out_.append(arrive);
-    out_.semaphore(semaphore, isa::kWaitSemGe, 1, isa::kUpdateSemDec, 1);
-    if (barrier.h.update_mode == isa::kUpdateNone) return Status::ok();
-    auto passed = isa::zero_record<isa::ControlRecord>(isa::kOpNop);
-    passed.h.update_mode = barrier.h.update_mode;
-    passed.h.update_index = barrier.h.update_index;
-    const bool has_operand = barrier.h.update_mode == isa::kUpdateSemAdd ||
-                             barrier.h.update_mode == isa::kUpdateSemSub ||
-                             barrier.h.update_mode == isa::kUpdateSemWrite;
-    if (has_operand) passed.h.value = barrier.h.value;
-    out_.append(passed);
-    return Status::ok();
   }
 
   Status note_branch() {
@@ -453,6 +492,12 @@ class StreamLowering {
   // Lowering changes distances; a branch may not skip or repeat a trigger,
   // since each one releases exactly the next block.
   Status retarget_branches() {
+    if (dma_barrier_ && (!branches_.empty() || !calls_.empty())) {
+      return Status::invalid(
+          "{}: {} in a stream with {}: how often the DMA before it runs is not known when loading",
+          place(*dma_barrier_), pseudo_name(kOpPseudoDmaBarrier),
+          branches_.empty() ? "function calls" : "branches");
+    }
     for (const auto& [from, to, slot, to_end] : branches_) {
       const auto [first, last] = std::minmax(from, to);
       const auto crossed = std::lower_bound(triggers_.begin(), triggers_.end(), first);
@@ -498,6 +543,8 @@ class StreamLowering {
   std::vector<std::uint32_t> slot_of_;  // source record -> slot
   std::uint32_t main_end_slot_ = 0;
   std::vector<std::size_t> triggers_;
+  DmaProgress progress_;
+  std::optional<std::size_t> dma_barrier_;  // the first one
   std::vector<Branch> branches_;
 };
 
@@ -523,6 +570,24 @@ std::optional<std::string> TriggerLedger::rearm(std::size_t queue, std::uint32_t
   engine_[queue] = engine;
   next_[queue] = 0;
   return std::nullopt;
+}
+
+std::optional<std::string> TriggerLedger::swap(std::size_t queue, std::size_t instance,
+                                               std::uint32_t engine) {
+  const auto refusal = rearm(queue, engine);
+  if (!refusal) instance_[queue] = instance;
+  return refusal;
+}
+
+Status TriggerLedger::check_barriers() const {
+  const auto least = std::min_element(barriers_.begin(), barriers_.end());
+  const auto most = std::max_element(barriers_.begin(), barriers_.end());
+  if (*least == *most) return Status::ok();
+  return Status::invalid(
+      "{} meets the others in {} of its PSEUDO_SYNC_BARRIER, {} in {}: all engines must have the "
+      "same number",
+      engine_text(static_cast<std::uint32_t>(most - barriers_.begin())), *most,
+      engine_text(static_cast<std::uint32_t>(least - barriers_.begin())), *least);
 }
 
 void StreamLoweringDeleter::operator()(StreamLowering* lowering) const { delete lowering; }

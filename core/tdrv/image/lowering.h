@@ -4,6 +4,7 @@
 // pseudo-instructions replaced by device instructions.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,15 +21,26 @@ namespace opennrt::tdrv::image {
 // set has come, over the streams of all engines.
 class TriggerLedger {
  public:
-  explicit TriggerLedger(std::size_t queues) : next_(queues, 0), engine_(queues) {}
+  explicit TriggerLedger(std::size_t queues)
+      : next_(queues, 0), engine_(queues), instance_(queues, 0) {}
   // Empty when `position` is the set's next block and the engine may trigger it.
   std::optional<std::string> take(std::size_t queue, std::size_t position, std::uint32_t engine);
   // The set starts again with its first block.
   std::optional<std::string> rearm(std::size_t queue, std::uint32_t engine);
+  // Another instance becomes active and starts with its first block.
+  std::optional<std::string> swap(std::size_t queue, std::size_t instance, std::uint32_t engine);
+  std::size_t instance(std::size_t queue) const { return instance_[queue]; }
+
+  // Barriers of all engines that a stream holds.
+  void add_barrier(std::uint32_t engine) { ++barriers_[engine]; }
+  // When all streams are lowered: each barrier needs every engine.
+  Status check_barriers() const;
 
  private:
   std::vector<std::size_t> next_;
   std::vector<std::optional<std::uint32_t>> engine_;
+  std::vector<std::size_t> instance_;  // active
+  std::array<std::uint32_t, neff::kEngines> barriers_{};
 };
 
 // Lowers one stream. Functions lie behind the POSTAMBLE, so the stream is

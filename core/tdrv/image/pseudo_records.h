@@ -14,11 +14,15 @@ namespace opennrt::tdrv::image {
 
 inline constexpr std::uint8_t kOpMove = 0xA7;
 inline constexpr std::uint8_t kOpPseudoDmaRearm = 0xC2;
+inline constexpr std::uint8_t kOpPseudoDmaBarrier = 0xC3;
+inline constexpr std::uint8_t kOpPseudoLoadActFuncSet = 0xC6;
 inline constexpr std::uint8_t kOpPseudoTensorStore = 0xCD;
 inline constexpr std::uint8_t kOpPseudoTensorLoad = 0xCE;
+inline constexpr std::uint8_t kOpPseudoSwapQueueSet = 0xCF;
 inline constexpr std::uint8_t kOpPseudoFunctionBegin = 0xD1;
 inline constexpr std::uint8_t kOpPseudoFunctionReturn = 0xD2;
 inline constexpr std::uint8_t kOpPseudoFunctionCall = 0xD3;
+inline constexpr std::uint8_t kOpPseudoSyncBarrier = 0xD5;
 inline constexpr std::uint8_t kOpPseudoExtension = 0xDA;
 inline constexpr std::uint8_t kOpPseudoPrefetchHint = 0xDD;
 inline constexpr std::uint8_t kOpPseudoInst = 0xDF;
@@ -119,6 +123,20 @@ struct QueueNameRecord {
   std::uint8_t r0[20];  // 44
 };
 
+struct SwapQueueSetRecord {
+  isa::Header h;
+  char queue[32];         // 12
+  std::uint8_t r0[15];    // 44
+  std::uint8_t instance;  // 59
+  std::uint32_t swap;     // 60: 1
+};
+
+struct ActFuncSetRecord {
+  isa::Header h;
+  char set[32];         // 12
+  std::uint8_t r0[20];  // 44
+};
+
 struct PseudoInstRecord {
   isa::Header h;
   std::uint8_t code;    // 12
@@ -136,6 +154,9 @@ static_assert(offsetof(MoveRecord, data) == 32);
 static_assert(sizeof(FunctionBeginRecord) == isa::kRecordBytes);
 static_assert(sizeof(FunctionCallRecord) == isa::kRecordBytes);
 static_assert(sizeof(QueueNameRecord) == isa::kRecordBytes);
+static_assert(sizeof(SwapQueueSetRecord) == isa::kRecordBytes);
+static_assert(offsetof(SwapQueueSetRecord, instance) == 59);
+static_assert(sizeof(ActFuncSetRecord) == isa::kRecordBytes);
 static_assert(sizeof(PseudoInstRecord) == isa::kRecordBytes);
 
 }  // namespace opennrt::tdrv::image

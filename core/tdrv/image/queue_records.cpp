@@ -48,8 +48,9 @@ void store_lengths(RecordBuilder& out, std::uint64_t m2s_address, const nrtp_arc
 }
 
 // Releases the whole receive side of a set whose addresses never change.
-void arm_receive_side(RecordBuilder& out, const QueueAddresses& at, const QueuePlacement& queue) {
-  for (std::uint32_t left = queue.total_s2m; left != 0;) {
+void arm_receive_side(RecordBuilder& out, const QueueAddresses& at, const QueuePlacement& queue,
+                      const RingPlacement& rings) {
+  for (std::uint32_t left = rings.total_s2m; left != 0;) {
     const std::uint32_t n = std::min(left, kMaxBroadcastValue);
     out.write({at.broadcast(queue.hardware_queue, QueueAddresses::kS2m, NRTP_QREG_TAIL_INC), n});
     left -= n;
@@ -76,23 +77,25 @@ std::uint64_t QueueAddresses::of_engine(std::uint32_t index, std::uint32_t queue
   return of_global(dma_->core_engine(product_, core_, index), queue, dir, reg);
 }
 
-void append_queue_reset(RecordBuilder& out, const QueueAddresses& at, const QueuePlacement& queue) {
+void append_queue_reset(RecordBuilder& out, const QueueAddresses& at, const QueuePlacement& queue,
+                        std::size_t instance) {
   const std::uint32_t q = queue.hardware_queue;
   const std::uint32_t reset = at.dma().sw_ctrl_reset;
   out.write({at.broadcast(q, QueueAddresses::kS2m, NRTP_QREG_SW_CTRL), reset},
             {at.broadcast(q, QueueAddresses::kM2s, NRTP_QREG_SW_CTRL), reset});
-  if (!queue.is_io()) arm_receive_side(out, at, queue);
+  if (!queue.is_io()) arm_receive_side(out, at, queue, queue.instance(instance));
 }
 
 void append_queue_setup(RecordBuilder& out, const QueueAddresses& at, std::uint32_t dma_engines,
-                        const QueuePlacement& queue) {
+                        const QueuePlacement& queue, std::size_t instance) {
+  const RingPlacement& rings = queue.instance(instance);
   const std::uint32_t q = queue.hardware_queue;
   const std::uint32_t reset = at.dma().sw_ctrl_reset;
   out.write({at.broadcast(q, QueueAddresses::kS2m, NRTP_QREG_SW_CTRL), reset},
             {at.broadcast(q, QueueAddresses::kM2s, NRTP_QREG_SW_CTRL), reset});
   // A side with tensors of the caller gets its bases from the IO switch.
-  const Bases& m2s = queue.caller_sources ? kNoBases : queue.m2s_base;
-  const Bases& s2m = queue.caller_destinations ? kNoBases : queue.s2m_base;
+  const Bases& m2s = queue.caller_sources ? kNoBases : rings.m2s_base;
+  const Bases& s2m = queue.caller_destinations ? kNoBases : rings.s2m_base;
   const std::uint32_t engines = std::min(dma_engines, kMaxRings);
   for (std::uint32_t first = 0; first < engines; first += kEnginesPerStore) {
     const std::uint32_t n = std::min(kEnginesPerStore, engines - first);
@@ -102,7 +105,7 @@ void append_queue_setup(RecordBuilder& out, const QueueAddresses& at, std::uint3
                 s2m.data() + first, n);
     store_lengths(out, at.of_engine(first, q, QueueAddresses::kM2s, NRTP_QREG_LENGTH), at.dma(), n);
   }
-  if (!queue.is_io()) arm_receive_side(out, at, queue);
+  if (!queue.is_io()) arm_receive_side(out, at, queue, queue.instance(instance));
 }
 
 void append_doorbell(RecordBuilder& out, const QueueAddresses& at, nrtp_dma_slot slot,

@@ -38,9 +38,11 @@ class QueueAddresses {
 // The data word of a broadcast write holds the value in its low half.
 inline constexpr std::uint32_t kMaxBroadcastValue = 0xFFFF;
 
+// With the rings of one instance; the reset keeps the bases that are set.
 void append_queue_setup(RecordBuilder& out, const QueueAddresses& at, std::uint32_t dma_engines,
-                        const QueuePlacement& queue);
-void append_queue_reset(RecordBuilder& out, const QueueAddresses& at, const QueuePlacement& queue);
+                        const QueuePlacement& queue, std::size_t instance = 0);
+void append_queue_reset(RecordBuilder& out, const QueueAddresses& at, const QueuePlacement& queue,
+                        std::size_t instance = 0);
 // RX first, then TX, the same register on both sides of one engine's queue.
 void append_doorbell(RecordBuilder& out, const QueueAddresses& at, nrtp_dma_slot slot,
                      std::uint32_t count);

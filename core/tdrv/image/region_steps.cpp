@@ -34,6 +34,23 @@ const char* engine_text(std::uint32_t engine) {
   return engine < std::size(kNames) ? kNames[engine] : "?";
 }
 
+void append_engine_barrier(RecordBuilder& out, const nrtp_arch_plugin& arch, std::uint32_t engine,
+                           std::uint8_t drain_count) {
+  const std::uint8_t sem = arch.sync->id[NRTP_SYNC_SYNC_BARRIER];
+  out.drain(drain_count);
+  for (std::uint32_t value = 0; value < kBarrierOrder.size(); ++value) {
+    if (kBarrierOrder[value] != engine) continue;
+    if (value == 0) {
+      out.semaphore(sem, isa::kWaitNone, 0, isa::kUpdateSemAdd, 1);
+    } else if (value + 1 == kBarrierOrder.size()) {
+      out.semaphore(sem, isa::kWaitSemEq, value, isa::kUpdateSemWrite, 0);
+    } else {
+      out.semaphore(sem, isa::kWaitSemEq, value, isa::kUpdateSemInc, 1);
+    }
+  }
+  out.drain();
+}
+
 RegionWriter::RegionWriter(const CorePlan& plan, std::uint32_t engine,
                            std::vector<std::uint8_t>& bytes)
     : plan_(plan),
@@ -212,26 +229,15 @@ Status RegionWriter::append(Step step) {
 }
 
 void RegionWriter::append_barrier(std::uint8_t drain_count) {
-  const std::uint8_t sem = sync_id(NRTP_SYNC_SYNC_BARRIER);
-  out_.drain(drain_count);
-  for (std::uint32_t value = 0; value < kBarrierOrder.size(); ++value) {
-    if (kBarrierOrder[value] != engine_) continue;
-    if (value == 0) {
-      out_.semaphore(sem, isa::kWaitNone, 0, isa::kUpdateSemAdd, 1);
-    } else if (value + 1 == kBarrierOrder.size()) {
-      out_.semaphore(sem, isa::kWaitSemEq, value, isa::kUpdateSemWrite, 0);
-    } else {
-      out_.semaphore(sem, isa::kWaitSemEq, value, isa::kUpdateSemInc, 1);
-    }
-  }
-  out_.drain();
+  append_engine_barrier(out_, arch_, engine_, drain_count);
 }
 
 Status RegionWriter::append_queue_sets(bool setup) {
   for (const QueuePlacement& queue : in_.queues) {
     if (queue.set->type == neff::QueueType::kDynamic) continue;  // programmed by its generator
     if (static_cast<std::uint32_t>(*queue.set->owner) != engine_) continue;
-    if (setup) {
+    // Between runs, a set with several instances returns to its first.
+    if (setup || !queue.more.empty()) {
       append_queue_setup(out_, at_, arch_.geometry->dma_per_core, queue);
     } else {
       append_queue_reset(out_, at_, queue);

@@ -28,6 +28,10 @@ struct CorePlan {
   nrtp_ib_env env{};  // engine and semaphore share are set per engine
 };
 
+// One engine's part of a barrier of all five. drain_count: field of the first DRAIN.
+void append_engine_barrier(RecordBuilder& out, const nrtp_arch_plugin& arch, std::uint32_t engine,
+                           std::uint8_t drain_count);
+
 // Assembles one engine's preamble or postamble.
 class RegionWriter {
  public:

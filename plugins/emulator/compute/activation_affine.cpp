@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compute/activation_affine.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "opennrt/isa/records.h"
@@ -126,6 +127,20 @@ void copy(const Operand& in, const Operand& out, std::uint32_t partition) {
   const T* from = reinterpret_cast<const T*>(in.partition(partition));
   T* to = reinterpret_cast<T*>(out.partition(partition));
   constexpr auto fix = tidy<T, kInfinity, kNan, kMagnitude>;
+  if (in.pattern.step[0] != 1 && out.pattern.dense()) {
+    const GatherBytes gather = gather_bytes(sizeof(T));
+    Cursor source(in.pattern);
+    T values[kChunk];
+    for (std::uint64_t left = out.pattern.total; left != 0;) {
+      const Block b = source.block(std::min(left, kChunk));
+      const std::uint64_t n = b.total();
+      gather(in.partition(partition), b, reinterpret_cast<std::uint8_t*>(values));
+      for (std::uint64_t i = 0; i < n; ++i) to[i] = fix(values[i]);
+      to += n;
+      left -= n;
+    }
+    return;
+  }
   for_each_run(in, out, [&](const Cursor::Run& a, const Cursor::Run& b, std::uint64_t count) {
     const T* p = from + a.offset;
     T* q = to + b.offset;

@@ -14,11 +14,13 @@
 namespace opennrt::emu {
 
 class Bus;
+class WorkShare;
 
 // kVector and kPool: match keys, generators, pool buffer; kLanes: accumulators
 // and shuffle mask of the vector engine.
-enum class Family : std::uint8_t { kPe, kActivation, kVector, kPool, kLanes };
-inline constexpr std::size_t kFamilies = 5;
+// kStaging: what one half of a record leaves for the other.
+enum class Family : std::uint8_t { kPe, kActivation, kVector, kPool, kLanes, kStaging };
+inline constexpr std::size_t kFamilies = 6;
 
 class FamilyState {
  public:
@@ -36,6 +38,10 @@ class EngineState {
   // looked at, never relied on: a jump or a reset can come between.
   std::uint64_t pc = 0;
   std::array<std::uint32_t, kRegisters> registers{};
+  // Where idle threads look for work; nullptr: there are none.
+  WorkShare* share = nullptr;
+  // Multiply-adds of the PE array so far.
+  std::uint64_t multiply_adds = 0;
   // Set selected by the last ACTIVATION_TABLE_LOAD.
   std::uint32_t activation_set = 0;
 

@@ -32,6 +32,16 @@ std::span<const PlanEntry> transpose_plans();             // STREAM_TRANSPOSE, S
 std::span<const PlanEntry> vector_refused_plans();        // decoded only
 std::span<const PlanEntry> cross_lane_plans();            // CROSS_LANE_REDUCE
 std::span<const PlanEntry> pe_mx_plans();                 // LDWEIGHTS_MX, MATMUL_MX
+std::span<const PlanEntry> transposed_plans();            // TRANSPOSE_* in front of others
+std::span<const PlanEntry> tensor_scalar_select_plans();  // TENSOR_SCALAR_SELECT
+std::span<const PlanEntry> tensor_scalar_multi_plans();   // scalars loaded ahead
+std::span<const PlanEntry> random_state_plans();          // RAND, RAND2, generator state
+std::span<const PlanEntry> dequantize_plans();            // TENSOR_DEQUANTIZE
+std::span<const PlanEntry> nonzero_plans();               // NONZERO_WITH_COUNT
+std::span<const PlanEntry> batch_norm_gradient_plans();   // BATCH_NORM_GRAD_ACCUMULATE
+std::span<const PlanEntry> activate2_plans();             // ACTIVATE2
+std::span<const PlanEntry> pe_sparse_plans();             // LDTAGS, MATMUL_SPARSE
+std::span<const PlanEntry> pe_seed_plans();               // PE_MANAGE_SEED
 std::span<const PlanEntry> pe_refused_plans();            // the other records of the PE engine
 
 }  // namespace opennrt::emu

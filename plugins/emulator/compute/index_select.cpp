@@ -273,7 +273,7 @@ class RangeSelect final : public ComputePlan {
     for (std::uint32_t p = 0; p < partitions_; ++p) {
       Reader from(*in, p);
       Writer to(*out, p);
-      float& held = lanes.accumulator[in->first_partition + p];
+      float& held = lanes.accumulator[p];
       held = accumulator_start(command_, held, reset, 0);
       const float b0 = bound[0].number(p), b1 = bound[1].number(p);
       std::uint64_t place = 0;

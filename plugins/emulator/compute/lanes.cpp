@@ -64,7 +64,7 @@ class ReadAccumulator final : public ComputePlan {
     if (!out) return false;
     const LaneState& lanes = LaneState::of(state);
     for (std::uint32_t p = 0; p < partitions_; ++p) {
-      const float held = lanes.accumulator[out->first_partition + p];
+      const float held = lanes.accumulator[p];
       const float value = negated_ ? -held : held;
       Writer(*out, p).end(1, &value);
     }

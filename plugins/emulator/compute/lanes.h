@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // State of the vector engine's lanes: the accumulator that reducing records
-// share, and the shuffle mask.
+// share, the shuffle mask, and scalars loaded ahead.
 #pragma once
 
 #include <array>
@@ -14,9 +14,15 @@ namespace opennrt::emu {
 
 struct LaneState final : FamilyState {
   static constexpr std::uint32_t kLanes = 128;
-  std::array<float, kLanes> accumulator{};  // by partition
+  std::array<float, kLanes> accumulator{};  // by channel, as the match keys
   std::array<std::uint8_t, 32> mask{};
   bool mask_loaded = false;
+
+  // TENSOR_SCALAR_IMM_LD, by channel: FP32 bits, or integers.
+  static constexpr std::uint32_t kScalars = 8;
+  std::array<std::array<std::uint32_t, kScalars>, kLanes> scalars{};
+  std::uint32_t scalar_lanes = 0, scalar_count = 0;
+  bool scalars_are_bits = false;
 
   static LaneState& of(EngineState& state) { return state.family<LaneState>(Family::kLanes); }
 };

@@ -2,7 +2,9 @@
 #include "compute/operand.h"
 
 #include <cstring>
+#include <string_view>
 
+#include "compute/staging.h"
 #include "device/bus.h"
 #include "opennrt/isa/layouts.h"
 #include "opennrt/isa/records.h"
@@ -176,6 +178,11 @@ bool OperandRef::plan(const PlanContext& context, const OperandFields& f, std::u
                     ? std::string("results of type FP32R are not implemented (the number of kept "
                                   "significand bits is not published)")
                     : "data type " + std::to_string(f.dtype) + " cannot be a result");
+  if (context.staged_operand && std::string_view(context.staged_operand) == name_) {
+    staged_ = true;
+    operand_.partition_stride = Staging::stride(operand_);
+    return true;
+  }
   switch (address_form(f.address)) {
     case AddressForm::kImmediate:
       return place(context.map, context.core, name_, f.address, partitions, &operand_, error);
@@ -207,7 +214,14 @@ const Operand* OperandRef::resolve_register(EngineState& state, Operand* scratch
   return scratch;
 }
 
+const Operand* OperandRef::resolve_staged(EngineState& state, Operand* scratch) const {
+  *scratch = operand_;
+  scratch->base = Staging::of(state).bytes();
+  return scratch;
+}
+
 void OperandRef::visit(EngineState& state, OperandVisitor& visitor, Access access) const {
+  if (staged_) return;  // no memory of the device
   Operand scratch;
   std::string ignored;
   if (const Operand* o = resolve(state, &scratch, &ignored))

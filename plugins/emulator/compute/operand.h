@@ -77,6 +77,7 @@ class OperandRef {
   // As it stands for this execution: the planned operand, or *scratch. nullptr:
   // *error says what the register holds.
   const Operand* resolve(EngineState& state, Operand* scratch, std::string* error) const {
+    if (staged_) return resolve_staged(state, scratch);
     return register_ < 0 ? &operand_ : resolve_register(state, scratch, error);
   }
   // For visit_operands().
@@ -89,11 +90,13 @@ class OperandRef {
 
  private:
   const Operand* resolve_register(EngineState& state, Operand* scratch, std::string* error) const;
+  const Operand* resolve_staged(EngineState& state, Operand* scratch) const;
 
   Operand operand_;
   const char* name_ = "";
   std::uint32_t partitions_ = 0;
   int register_ = -1;
+  bool staged_ = false;
 };
 
 // A scalar operand (immN with immN_src): an immediate, or one value per

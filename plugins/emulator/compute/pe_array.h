@@ -52,6 +52,22 @@ struct PeMxMatrix {
   alignas(64) float values[kPeColumns / kPeBlock * kBlockStride];
 };
 
+// What sparse products need besides the stationary matrix.
+struct PeSparse {
+  static constexpr std::uint32_t kValues = 4;     // per partition and column of the moving matrix
+  static constexpr std::uint32_t kColumns = 512;  // widened at a time
+
+  std::uint8_t tag[kPeRows][kPeColumns] = {};
+  std::uint8_t tagged[kPeRows] = {};  // columns from 0 that have a tag
+  alignas(64) float moving[kPeRows][kValues][kColumns];
+};
+
+// Seeds of stochastic rounding in PSUM.
+struct PeSeeds {
+  static constexpr std::uint32_t kPartitions = 128, kSets = 16;
+  std::uint32_t value[kPartitions][kSets] = {};
+};
+
 // Working memory of a thread that loads or multiplies.
 struct PeScratch {
   // Columns of the moving matrix widened at a time: a multiple of every
@@ -95,11 +111,35 @@ class PeArray final : public FamilyState {
     return matrix_ + tile.first_column / kPeBlock * kPeBlockStride + tile.first_row * kPeBlock;
   }
 
+  // Where the next stationary matrix probably lies: as far from the last as that
+  // from the one before. Products ask the cache for it while they compute.
+  struct Ahead {
+    std::uintptr_t first = 0;  // byte of row 0; 0: not known
+    std::uint64_t stride = 0, bytes = 0;
+    std::uint32_t rows = 0;
+    void ask_for_row(std::uint32_t r) const {
+      constexpr std::uint64_t kLine = 64;
+      const std::uintptr_t row = first + r * stride;
+      for (std::uintptr_t at = row & ~(kLine - 1); at < row + bytes; at += kLine)
+        __builtin_prefetch(reinterpret_cast<const void*>(at), 0, 2);
+    }
+  };
+  void loaded_from(std::uintptr_t first, std::uint64_t stride, std::uint64_t bytes,
+                   std::uint32_t rows) {
+    const std::uintptr_t next = last_load_ != 0 ? first + (first - last_load_) : 0;
+    ahead = {next, stride, bytes, rows};
+    last_load_ = first;
+  }
+  Ahead ahead;
+
   // Reduces a matrix of FP32 numbers to their HIGH parts.
   void keep_high(const PeTile& tile);
 
   // Made by the first microscaled load.
   std::unique_ptr<PeMxMatrix> mx;
+  // By the first record that needs them.
+  std::unique_ptr<PeSparse> sparse;
+  std::unique_ptr<PeSeeds> seeds;
 
   // Of the engine's own thread.
   PeScratch scratch;
@@ -117,6 +157,7 @@ class PeArray final : public FamilyState {
     return static_cast<std::uint8_t>(row / kPeCell * 4 + column / kPeCell);
   }
 
+  std::uintptr_t last_load_ = 0;
   alignas(64) float matrix_[kPeColumns / kPeBlock * kPeBlockStride] = {};
   std::array<PeLoad, 16> loads_{};
   std::array<std::array<std::uint8_t, 4>, 4> owner_ = {{{kNobody, kNobody, kNobody, kNobody},

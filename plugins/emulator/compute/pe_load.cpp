@@ -2,6 +2,7 @@
 //
 // LDWEIGHTS: a stationary matrix into the PE array. The first element of a row
 // goes to the highest column.
+#include <algorithm>
 #include <cstring>
 
 #include "compute/families.h"
@@ -111,6 +112,12 @@ class LoadWeights final : public ComputePlan {
     if (!load.full) array.pair = 0;
     const FloatEnvironment environment;
     const RowPacker& packer = load.full ? all_ : part_;
+    const Pattern& pattern = columns_.pattern;
+    array.loaded_from(
+        reinterpret_cast<std::uintptr_t>(columns_.base + pattern.lowest * columns_.element_bytes),
+        columns_.partition_stride,
+        static_cast<std::uint64_t>(pattern.highest - pattern.lowest + 1) * columns_.element_bytes,
+        tile_.rows);
     float* to = array.stationary(tile_);
     for (std::uint32_t r = 0; r < tile_.rows; ++r) {
       if (r + kRowsAhead < tile_.rows) prefetch_row(columns_, r + kRowsAhead);
@@ -128,15 +135,30 @@ class LoadWeights final : public ComputePlan {
  private:
   // Elements as 32-bit words, upper bytes zero.
   void load_raw(PeArray& array) const {
-    std::uint8_t* to = reinterpret_cast<std::uint8_t*>(array.stationary(tile_));
+    float* to = array.stationary(tile_);
     for (std::uint32_t r = 0; r < tile_.rows; ++r) {
+      if (r + kRowsAhead < tile_.rows) prefetch_row(columns_, r + kRowsAhead);
       const std::uint8_t* raw = gather_row(columns_, columns_.partition(r), array.scratch.raw_row);
-      for (std::uint32_t c = 0; c < tile_.columns; ++c) {
-        std::uint32_t word = 0;
-        std::memcpy(&word, raw + c * columns_.element_bytes, columns_.element_bytes);
-        std::memcpy(to + 4 * (c / kPeBlock * kPeBlockStride + r * kPeBlock + c % kPeBlock), &word,
-                    4);
-      }
+      float* row = to + r * kPeBlock;
+      if (columns_.element_bytes == 4)
+        all_.pack(raw, tile_.columns, array.scratch.row, row, kPeBlock, kPeBlockStride);
+      else if (columns_.element_bytes == 2)
+        load_words(reinterpret_cast<const std::uint16_t*>(raw), row);
+      else
+        load_words(raw, row);
+    }
+  }
+
+  template <typename T>
+  void load_words(const T* raw, float* to) const {
+    for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock, to += kPeBlockStride) {
+      std::uint32_t words[kPeBlock] = {};
+      const std::uint32_t n = std::min<std::uint32_t>(kPeBlock, tile_.columns - c);
+      if (n == kPeBlock)
+        for (std::uint32_t i = 0; i < kPeBlock; ++i) words[i] = raw[c + i];
+      else
+        for (std::uint32_t i = 0; i < n; ++i) words[i] = raw[c + i];
+      std::memcpy(to, words, sizeof words);
     }
   }
 

@@ -147,7 +147,7 @@ class Matmul final : public ComputePlan {
       load->full = false;
     }
     array.pair = 0;
-    product_.multiply(array, array.scratch, 0, product_.columns(), replaces);
+    product_.perform(state, array, replaces);
     return true;
   }
 

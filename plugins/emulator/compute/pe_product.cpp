@@ -2,9 +2,11 @@
 #include "compute/pe_product.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "compute/float_environment.h"
 #include "compute/numeric.h"
+#include "compute/work_share.h"
 
 namespace opennrt::emu {
 
@@ -32,6 +34,41 @@ void put(const Pattern& pattern, std::uint8_t* partition, const float* products,
   }
 }
 
+// Whether every element has its own place, as far as that is seen at once: each
+// dimension steps over all of the ones below.
+bool distinct(const Pattern& p) {
+  std::int64_t reach = 0;
+  for (std::uint32_t i = 0; i < p.dims; ++i) {
+    if (p.count[i] == 1) continue;
+    const std::int64_t step = p.step[i] < 0 ? -p.step[i] : p.step[i];
+    if (step <= reach) return false;
+    reach += step * static_cast<std::int64_t>(p.count[i] - 1);
+  }
+  return true;
+}
+
+// The elements `first` to `first` + n of a row, contiguous.
+const std::uint8_t* row_part(const Operand& o, const std::uint8_t* partition, std::uint32_t first,
+                             std::uint32_t n, std::uint8_t* room) {
+  if (o.pattern.dense()) return partition + first * o.element_bytes;
+  if (first == 0 && n == o.pattern.total) return gather_row(o, partition, room);
+  const std::uint32_t bytes = o.element_bytes;
+  const GatherBytes gather = gather_bytes(bytes);
+  Cursor cursor(o.pattern);
+  for (std::uint64_t left = first; left != 0;) left -= cursor.next(left).count;
+  std::uint8_t* to = room;
+  for (std::uint64_t left = n; left != 0;) {
+    const Cursor::Run r = cursor.next(left);
+    if (r.step == 1)
+      std::memcpy(to, partition + r.offset * static_cast<std::int64_t>(bytes), r.count * bytes);
+    else
+      gather(partition, {r.offset, r.step, 0, r.count, 1}, to);
+    to += r.count * bytes;
+    left -= r.count;
+  }
+  return room;
+}
+
 }  // namespace
 
 Product::Product(const PeTile& tile, const Operand& moving, Fp32Part part,
@@ -41,7 +78,31 @@ Product::Product(const PeTile& tile, const Operand& moving, Fp32Part part,
       moving_(moving),
       out_(destination),
       packer_(row_packer(*kernels_, moving.dtype, part)),
+      divisible_(distinct(destination.pattern)),
       in_place_(destination.dtype == isa::kDtFloat32 && destination.pattern.dense()) {}
+
+void Product::perform(EngineState& state, PeArray& array, bool overwrite) const {
+  state.multiply_adds += std::uint64_t{columns()} * tile_.rows * tile_.columns;
+  const std::uint32_t width = kernels_->width;
+  if (!state.share || !divisible_ || columns() < 2 * width) {
+    multiply(array, array.scratch, 0, columns(), overwrite);
+    return;
+  }
+  struct Job {
+    const Product* product;
+    PeArray* array;
+    bool overwrite;
+  } const job{this, &array, overwrite};
+  state.share->run(
+      (columns() + width - 1) / width,
+      [](const void* context, PeScratch& scratch, std::uint32_t first, std::uint32_t n) {
+        const Job& j = *static_cast<const Job*>(context);
+        const std::uint32_t w = j.product->kernels_->width;
+        j.product->multiply(*j.array, scratch, first * w,
+                            std::min(n * w, j.product->columns() - first * w), j.overwrite);
+      },
+      &job, array.scratch);
+}
 
 void Product::multiply(PeArray& array, PeScratch& scratch, std::uint32_t first, std::uint32_t n,
                        bool overwrite) const {
@@ -49,7 +110,7 @@ void Product::multiply(PeArray& array, PeScratch& scratch, std::uint32_t first, 
   for (const std::uint32_t end = first + n; first < end; first += PeScratch::kMoving) {
     const std::uint32_t count = std::min(PeScratch::kMoving, end - first);
     widen(scratch, first, count);
-    multiply_panels(array.stationary(tile_), scratch, first, count, !overwrite);
+    multiply_panels(array, scratch, first, count, !overwrite);
   }
 }
 
@@ -58,14 +119,19 @@ void Product::widen(PeScratch& scratch, std::uint32_t first, std::uint32_t n) co
   const std::uint64_t panel = PeScratch::panel_stride(width);
   for (std::uint32_t r = 0; r < tile_.rows; ++r) {
     if (r + kRowsAhead < tile_.rows) prefetch_row(moving_, r + kRowsAhead);
-    const std::uint8_t* raw = gather_row(moving_, moving_.partition(r), scratch.raw_row);
-    packer_.pack(raw + first * moving_.element_bytes, n, scratch.row, scratch.moving + r * width,
-                 width, panel);
+    const std::uint8_t* raw = row_part(moving_, moving_.partition(r), first, n, scratch.raw_row);
+    packer_.pack(raw, n, scratch.row, scratch.moving + r * width, width, panel);
   }
 }
 
-void Product::multiply_panels(const float* stationary, PeScratch& scratch, std::uint32_t first,
+void Product::multiply_panels(PeArray& array, PeScratch& scratch, std::uint32_t first,
                               std::uint32_t n, bool add) const {
+  const float* const stationary = array.stationary(tile_);
+  // Rows of the next stationary matrix to ask for with each block.
+  constexpr std::uint32_t kRowsPerBlock = 2;
+  std::uint32_t ahead = array.ahead.first != 0
+                            ? first / kernels_->width * (kPeColumns / kPeBlock) * kRowsPerBlock
+                            : kPeRows;
   const std::uint32_t width = kernels_->width;
   const std::uint64_t panel = PeScratch::panel_stride(width);
   const auto rows_from = [&](std::uint32_t c) {
@@ -75,11 +141,14 @@ void Product::multiply_panels(const float* stationary, PeScratch& scratch, std::
     // A panel stays in the first cache level while the stationary matrix passes.
     const float* x = scratch.moving;
     for (std::uint32_t j = 0; j < n; j += width, x += panel)
-      for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock)
+      for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock) {
+        for (std::uint32_t i = 0; i < kRowsPerBlock && ahead < array.ahead.rows; ++i)
+          array.ahead.ask_for_row(ahead++);
         kernels_->multiply(stationary + c / kPeBlock * kPeBlockStride, x, tile_.rows,
                            reinterpret_cast<float*>(out_.partition(c)) + first + j,
                            out_.partition_stride / sizeof(float), rows_from(c),
                            std::min(width, n - j), add);
+      }
     return;
   }
   for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock) {

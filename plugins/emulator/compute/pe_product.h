@@ -25,6 +25,9 @@ class Product {
 
   std::uint32_t columns() const { return static_cast<std::uint32_t>(moving_.pattern.total); }
 
+  // All of it, shared with the idle threads of the core if there are any.
+  void perform(EngineState& state, PeArray& array, bool overwrite) const;
+
   // Columns `first` to `first` + n of the moving matrix. A product may be
   // divided among threads by columns, each with scratch of its own: every
   // element has the same bits as when one thread does all of it, provided that
@@ -34,14 +37,15 @@ class Product {
 
  private:
   void widen(PeScratch& scratch, std::uint32_t first, std::uint32_t n) const;
-  void multiply_panels(const float* stationary, PeScratch& scratch, std::uint32_t first,
-                       std::uint32_t n, bool add) const;
+  void multiply_panels(PeArray& array, PeScratch& scratch, std::uint32_t first, std::uint32_t n,
+                       bool add) const;
 
   const PeKernels* kernels_ = nullptr;
   PeTile tile_;
   Operand moving_, out_;
   RowPacker packer_;
-  bool in_place_ = false;  // FP32 in one run: products are added where they go
+  bool divisible_ = false;  // no two columns go to the same element
+  bool in_place_ = false;   // FP32 in one run: products are added where they go
 };
 
 }  // namespace opennrt::emu

@@ -11,11 +11,6 @@ namespace {
 constexpr char kRegister[] = "PE_REG_WRITE: the meaning of its registers is not known";
 constexpr char kMask[] = "WEIGHT_MASK: the layout of the record is not known";
 constexpr char kShift[] = "WEIGHT_SHIFT: the layout of the record is not known";
-constexpr char kTags[] = "LDTAGS: how tags select rows of a compressed matrix is not known";
-constexpr char kSparse[] =
-    "MATMUL_SPARSE: how tags select rows of a compressed matrix is not known";
-// The array rounds to nearest even; seeds would have no effect.
-constexpr char kSeed[] = "PE_MANAGE_SEED: stochastic rounding is not implemented";
 
 template <const char* kReason>
 std::unique_ptr<ComputePlan> refuse(const PlanContext&, const std::uint8_t*, std::string* error) {
@@ -26,10 +21,9 @@ std::unique_ptr<ComputePlan> refuse(const PlanContext&, const std::uint8_t*, std
 }  // namespace
 
 std::span<const PlanEntry> pe_refused_plans() {
-  static constexpr PlanEntry kPlans[] = {
-      {isa::op::PE_REG_WRITE, refuse<kRegister>}, {isa::op::WEIGHT_MASK, refuse<kMask>},
-      {isa::op::WEIGHT_SHIFT, refuse<kShift>},    {isa::op::LDTAGS, refuse<kTags>},
-      {isa::op::MATMUL_SPARSE, refuse<kSparse>},  {isa::op::PE_MANAGE_SEED, refuse<kSeed>}};
+  static constexpr PlanEntry kPlans[] = {{isa::op::PE_REG_WRITE, refuse<kRegister>},
+                                         {isa::op::WEIGHT_MASK, refuse<kMask>},
+                                         {isa::op::WEIGHT_SHIFT, refuse<kShift>}};
   return kPlans;
 }
 

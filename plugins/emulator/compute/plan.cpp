@@ -13,14 +13,36 @@ namespace {
 constexpr std::span<const PlanEntry> (*kRefusalTables[])() = {pe_refused_plans, refused_plans,
                                                               vector_refused_plans};
 
-constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {
-    activation_plans,    copy_plans,     cross_lane_plans,
-    elementwise_plans,   gather_plans,   index_select_plans,
-    lane_plans,          match_plans,    pe_load_plans,
-    pe_matmul_plans,     pe_mx_plans,    quantize_plans,
-    random_plans,        reduce_plans,   scalar_tensor_tensor_plans,
-    scan_plans,          select_plans,   statistics_plans,
-    tensor_scalar_plans, transpose_plans};
+constexpr std::span<const PlanEntry> (*kFamilyTables[])() = {activate2_plans,
+                                                             activation_plans,
+                                                             batch_norm_gradient_plans,
+                                                             copy_plans,
+                                                             cross_lane_plans,
+                                                             dequantize_plans,
+                                                             elementwise_plans,
+                                                             gather_plans,
+                                                             index_select_plans,
+                                                             lane_plans,
+                                                             match_plans,
+                                                             nonzero_plans,
+                                                             pe_load_plans,
+                                                             pe_matmul_plans,
+                                                             pe_mx_plans,
+                                                             pe_seed_plans,
+                                                             pe_sparse_plans,
+                                                             quantize_plans,
+                                                             random_plans,
+                                                             random_state_plans,
+                                                             reduce_plans,
+                                                             scalar_tensor_tensor_plans,
+                                                             scan_plans,
+                                                             select_plans,
+                                                             statistics_plans,
+                                                             tensor_scalar_multi_plans,
+                                                             tensor_scalar_plans,
+                                                             tensor_scalar_select_plans,
+                                                             transpose_plans,
+                                                             transposed_plans};
 
 std::array<PlanMaker, 256> join_tables() {
   std::array<PlanMaker, 256> makers{};

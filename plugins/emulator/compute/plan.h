@@ -26,6 +26,9 @@ struct PlanContext {
   std::uint32_t engine = 0;  // nrtp_engine
   isa::Generation generation = isa::Generation::kSunda;
   NumericConfig numeric{};
+  // Of the second half of a record: the operand of this name is what the first
+  // half leaves in the staging area (staging.h), whatever its address.
+  const char* staged_operand = nullptr;
 };
 
 enum class Access : std::uint8_t { kRead, kWrite, kReadWrite };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RNG fills with random bits, DROPOUT zeroes elements at random.
+// RNG fills with random bits, DROPOUT zeroes elements at random. What sets and
+// reads the generators, and uniform numbers, are in random_state.cpp.
 #include "compute/random.h"
 
 #include <algorithm>
@@ -41,9 +42,8 @@ class RandomBits final : public ComputePlan {
   }
 
   bool execute(EngineState& state, std::string*) const override {
-    auto& s = state.family<SpecialState>(Family::kVector);
     for (std::uint32_t p = 0; p < partitions_; ++p) {
-      Draws draws(&s.draws[p], p, state.core, state.engine);
+      Draws draws(state, p);
       for_each_element(out_, p, [&](std::uint8_t* to) {
         const std::uint32_t bits = draws.next();
         std::memcpy(to, &bits, out_.element_bytes);
@@ -92,14 +92,13 @@ class Dropout final : public ComputePlan {
   }
 
   bool execute(EngineState& state, std::string* error) const override {
-    auto& s = state.family<SpecialState>(Family::kVector);
     ScalarRef::Values thresholds;
     if (!threshold_.resolve(state, &thresholds, error)) return false;
     const auto gather = gather_bytes(in_.element_bytes);
     const auto scatter = scatter_bytes(out_.element_bytes);
     for (std::uint32_t p = 0; p < partitions_; ++p) {
       const float threshold = thresholds.number(p);
-      Draws draws(&s.draws[p], p, state.core, state.engine);
+      Draws draws(state, p);
       Cursor from(in_.pattern), to(out_.pattern);
       std::uint8_t bytes[kChunk * 8];
       for (std::uint64_t left = in_.pattern.total; left != 0;) {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The random generator of the software device: Philox4x32-10 with the channel
-// and the number of the draw as counter and the core and engine as key. The
-// streams of real devices are not published; the distribution is.
+// The random generators of the software device: XORWOW (Marsaglia 2003), four a
+// channel on the vector engine and one on the pool engine. A record takes its
+// draws from the generators in turn, from the first one. Before a program sets
+// their state it comes from Philox4x32-10 with the channel as counter and core
+// and engine as key: streams of real devices are not published.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cstdint>
 
+#include "compute/engine_state.h"
+
 namespace opennrt::emu {
 
-// Draws 4n to 4n + 3 of a channel.
+// Words 4n to 4n + 3 of a channel.
 inline std::array<std::uint32_t, 4> philox(std::uint64_t n, std::uint32_t channel,
                                            std::uint32_t key0, std::uint32_t key1) {
   std::array<std::uint32_t, 4> c = {static_cast<std::uint32_t>(n),
@@ -32,26 +36,56 @@ inline float uniform_of(std::uint32_t bits) {
   return std::bit_cast<float>((bits >> 9) | 0x3F800000u) - 1.0f;
 }
 
-// Successive draws of one channel.
-class Draws {
- public:
-  Draws(std::uint64_t* position, std::uint32_t channel, std::uint32_t core, std::uint32_t engine)
-      : position_(position), channel_(channel), core_(core), engine_(engine) {}
+struct Xorwow {
+  static constexpr std::uint32_t kWords = 6;
+  std::array<std::uint32_t, kWords> words;  // x, y, z, w, v, d
 
   std::uint32_t next() {
-    const std::uint64_t at = (*position_)++;
-    if (at / 4 != block_) {
-      block_ = at / 4;
-      words_ = philox(block_, channel_, core_, engine_);
-    }
-    return words_[at % 4];
+    auto& [x, y, z, w, v, d] = words;
+    const std::uint32_t t = x ^ (x >> 2);
+    x = y;
+    y = z;
+    z = w;
+    w = v;
+    v = (v ^ (v << 4)) ^ (t ^ (t << 1));
+    d += 362437;
+    return d + v;
+  }
+};
+
+// What the random instructions of one engine share.
+class Generators {
+ public:
+  static constexpr std::uint32_t kChannels = 128;
+  static constexpr std::uint32_t kMost = 4;  // generators of a channel
+
+  static Generators& of(EngineState& state);
+  // Of a channel of an engine.
+  static std::uint32_t count(std::uint32_t engine);
+
+  std::array<Xorwow, kMost>& channel(std::uint32_t c) { return channels_[c]; }
+
+ private:
+  std::array<std::array<Xorwow, kMost>, kChannels> channels_{};
+  bool seeded_ = false;
+};
+
+// Draws of one channel for one record.
+class Draws {
+ public:
+  Draws(EngineState& state, std::uint32_t channel)
+      : generators_(Generators::of(state).channel(channel).data()),
+        count_(Generators::count(state.engine)) {}
+
+  std::uint32_t next() {
+    const std::uint32_t bits = generators_[turn_].next();
+    turn_ = turn_ + 1 == count_ ? 0 : turn_ + 1;
+    return bits;
   }
 
  private:
-  std::uint64_t* position_;
-  std::uint32_t channel_, core_, engine_;
-  std::uint64_t block_ = ~std::uint64_t{0};
-  std::array<std::uint32_t, 4> words_{};
+  Xorwow* generators_;
+  std::uint32_t count_, turn_ = 0;
 };
 
 }  // namespace opennrt::emu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TENSOR_REDUCE in FP32 and on bits, and POOL: the innermost dimensions of the
+// TENSOR_REDUCE in FP32 and on bits, POOL and MAX_POOL_SELECT: the innermost dimensions of the
 // source become one element each.
 #include "compute/alu.h"
 #include "compute/checks.h"
@@ -245,6 +245,73 @@ class ReduceBits final : public ReduceBase {
   std::uint32_t width_ = 0;
 };
 
+// MAX_POOL_SELECT: the place of the largest element of each window, counted from
+// 0 in the order of the window; the first of equal ones, NaN above all numbers.
+class SelectMax final : public ReduceBase {
+ public:
+  static std::unique_ptr<ComputePlan> make(const PlanContext& context, const std::uint8_t* r,
+                                           std::string* error) {
+    namespace f = isa::layout::S4D4_PL;
+    auto made = std::make_unique<SelectMax>();
+    const std::uint32_t out = f::out_dtype(r);
+    if (f::pool_func(r) != isa::code::pool_type::NONE || f::pool_scale(r) != 1.0f) {
+      *error = "pooling function " + std::to_string(f::pool_func(r)) + " with scale " +
+               std::to_string(f::pool_scale(r)) + ", they must be 0 and 1";
+      return nullptr;
+    }
+    if (out != isa::kDtUint8 && out != isa::kDtUint16 && out != isa::kDtUint32) {
+      *error = "destination: data type " + std::to_string(out) +
+               ", places are UINT8 (3), UINT16 (5) or UINT32 (9)";
+      return nullptr;
+    }
+    if (!made->plan(context, r, tensor4d("source", f::src(r), f::in_dtype(r)),
+                    tensor4d("destination", f::dst(r), out), f::pool_dim(r),
+                    f::num_active_channels(r), false, error))
+      return nullptr;
+    if (made->inner_.total - 1 > 0xFFFFFFFFu >> (32 - 8 * element_bytes(out))) {
+      *error = "window of " + std::to_string(made->inner_.total) +
+               " elements, their places do not fit the destination's " +
+               std::to_string(8 * element_bytes(out)) + " bits";
+      return nullptr;
+    }
+    return made;
+  }
+
+  bool execute(EngineState& state, std::string* error) const override {
+    Operand scratch[2];
+    const Operand *in, *out;
+    if (!resolve(state, scratch, &in, &out, error)) return false;
+    for (std::uint32_t p = 0; p < partitions_; ++p) {
+      BitWriter to(*out, p);
+      Cursor windows(outer_);
+      for (std::uint64_t left = outer_.total; left != 0; --left) {
+        const std::uint32_t place = find(*in, p, windows.next(1).offset);
+        to.next(1, &place);
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::uint32_t find(const Operand& in, std::uint32_t p, std::int64_t skip) const {
+    Reader from(in, inner_, p, skip);
+    float values[kChunk], best = 0;
+    std::uint32_t at = 0, place = 0;
+    for (std::uint64_t left = inner_.total; left != 0;) {
+      const std::uint64_t n = std::min(left, kChunk);
+      const float* v = from.next(n, values);
+      for (std::uint64_t i = 0; i < n; ++i, ++at) {
+        const bool better = v[i] > best || (v[i] != v[i] && best == best);
+        if (at != 0 && !better) continue;
+        best = v[i];
+        place = at;
+      }
+      left -= n;
+    }
+    return place;
+  }
+};
+
 template <std::uint32_t kOp>
 std::unique_ptr<ComputePlan> make_bf16(const PlanContext& context, const std::uint8_t* r,
                                        std::string* error) {
@@ -266,6 +333,7 @@ std::span<const PlanEntry> reduce_plans() {
   static constexpr PlanEntry kPlans[] = {{isa::op::TENSOR_REDUCE_ARITH_OP, Reduce::make},
                                          {isa::op::TENSOR_REDUCE_BITVEC_OP, ReduceBits::make},
                                          {isa::op::POOL, Reduce::make_pool},
+                                         {isa::op::MAX_POOL_SELECT, SelectMax::make},
                                          {isa::op::TENSOR_REDUCE_ADD_BF16, make_bf16<alu::ADD>},
                                          {isa::op::TENSOR_REDUCE_MAX_BF16, make_bf16<alu::MAX>}};
   return kPlans;

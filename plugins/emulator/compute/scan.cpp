@@ -156,7 +156,7 @@ class Cumulative final : public ComputePlan {
     for (std::uint32_t p = 0; p < partitions_; ++p) {
       Reader from(*in, p);
       Writer to(*out, p);
-      float& held = lanes.accumulator[in->first_partition + p];
+      float& held = lanes.accumulator[p];
       float running = accumulator_start(command_, held, reset_, scalar[1].number(p));
       const float s0 = scalar[0].number(p);
       for (std::uint64_t left = out->pattern.total; left != 0;) {

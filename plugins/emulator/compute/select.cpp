@@ -292,7 +292,7 @@ class SelectReduce final : public ComputePlan {
       BitReader chosen(*pred, p);
       Reader from(*in, p);
       Writer to(*out, p);
-      float& held = lanes.accumulator[in->first_partition + p];
+      float& held = lanes.accumulator[p];
       held = accumulator_start(command_, held, reset, 0);
       const float other = scalar.number(p);
       for (std::uint64_t left = out->pattern.total; left != 0;) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "compute/engine_state.h"
+#include "compute/random.h"
 
 namespace opennrt::emu {
 
@@ -29,8 +30,7 @@ class SpecialState final : public FamilyState {
   std::array<std::array<std::uint32_t, kPoolElements>, kLanes> pool{};
   std::uint32_t pool_lanes = 0, pool_count = 0, pool_dtype = 0;
 
-  // Draws made so far by each lane of the random generator.
-  std::array<std::uint64_t, kLanes> draws{};
+  Generators generators;
 };
 
 }  // namespace opennrt::emu

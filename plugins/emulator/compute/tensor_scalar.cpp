@@ -218,7 +218,7 @@ class CacheReduce final : public TensorScalarBase {
     for (std::uint32_t p = 0; p < partitions_; ++p) {
       Reader from(*at.in, p);
       Writer to(*at.out, p);
-      float& held = lanes.accumulator[at.in->first_partition + p];
+      float& held = lanes.accumulator[p];
       held = accumulator_start(command_, held, reset_, at.scalar[1].number(p));
       const float s0 = at.scalar[0].number(p);
       for (std::uint64_t left = at.out->pattern.total; left != 0;) {

@@ -2,6 +2,8 @@
 //
 // STREAM_TRANSPOSE and STREAM_SHUFFLE: bits between the 32 partitions of a
 // quadrant.
+#include "compute/transpose.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -16,9 +18,31 @@ namespace opennrt::emu {
 
 namespace {
 
-constexpr std::uint32_t kQuadrant = 32;
-// An entry of the mask with this bit leaves the lane's destination alone.
-constexpr std::uint8_t kMaskKeeps = 0x20;
+template <typename T>
+void transpose_as(const Operand& in, const Operand& out, std::uint32_t partitions,
+                  const std::array<std::uint8_t, 32>* mask) {
+  T block[kQuadrant][kQuadrant], turned[kQuadrant][kQuadrant];
+  std::int64_t from[kQuadrant], to[kQuadrant];
+  for (std::uint32_t first = 0; first < partitions; first += kQuadrant) {
+    Cursor source(in.pattern), target(out.pattern);
+    for (std::uint64_t done = 0; done < out.pattern.total; done += kQuadrant) {
+      const std::uint64_t n = std::min<std::uint64_t>(kQuadrant, out.pattern.total - done);
+      for (std::uint32_t i = 0; i < kQuadrant; ++i) from[i] = source.next(1).offset;
+      for (std::uint32_t i = 0; i < n; ++i) to[i] = target.next(1).offset;
+      for (std::uint32_t l = 0; l < kQuadrant; ++l) {
+        const T* row = reinterpret_cast<const T*>(in.partition(first + l));
+        for (std::uint32_t i = 0; i < kQuadrant; ++i) block[l][i] = row[from[i]];
+      }
+      for (std::uint32_t i = 0; i < kQuadrant; ++i)
+        for (std::uint32_t l = 0; l < kQuadrant; ++l) turned[i][l] = block[l][i];
+      for (std::uint32_t l = 0; l < kQuadrant; ++l) {
+        if (mask && ((*mask)[l] & kMaskKeeps) != 0) continue;
+        T* row = reinterpret_cast<T*>(out.partition(first + l));
+        for (std::uint32_t i = 0; i < n; ++i) row[to[i]] = turned[l][i];
+      }
+    }
+  }
+}
 
 namespace field = isa::layout::S4D4_TR;
 
@@ -179,19 +203,7 @@ class Transpose final : public AcrossLanes {
     const LaneState& lanes = LaneState::of(state);
     if ((masked_ && !check_mask(lanes, error)) || !resolve(state, scratch, &in, &out, error))
       return false;
-    switch (in->element_bytes) {
-      case 1:
-        run<std::uint8_t>(*in, *out, lanes);
-        break;
-      case 2:
-        run<std::uint16_t>(*in, *out, lanes);
-        break;
-      case 4:
-        run<std::uint32_t>(*in, *out, lanes);
-        break;
-      default:
-        run<std::uint64_t>(*in, *out, lanes);
-    }
+    transpose_blocks(*in, *out, partitions_, masked_ ? &lanes.mask : nullptr);
     return true;
   }
 
@@ -206,35 +218,24 @@ class Transpose final : public AcrossLanes {
   }
 
  private:
-  template <typename T>
-  void run(const Operand& in, const Operand& out, const LaneState& lanes) const {
-    T block[kQuadrant][kQuadrant], turned[kQuadrant][kQuadrant];
-    std::int64_t from[kQuadrant], to[kQuadrant];
-    for (std::uint32_t first = 0; first < partitions_; first += kQuadrant) {
-      Cursor source(in.pattern), target(out.pattern);
-      for (std::uint64_t done = 0; done < out.pattern.total; done += kQuadrant) {
-        const std::uint64_t n = std::min<std::uint64_t>(kQuadrant, out.pattern.total - done);
-        for (std::uint32_t i = 0; i < kQuadrant; ++i) from[i] = source.next(1).offset;
-        for (std::uint32_t i = 0; i < n; ++i) to[i] = target.next(1).offset;
-        for (std::uint32_t l = 0; l < kQuadrant; ++l) {
-          const T* row = reinterpret_cast<const T*>(in.partition(first + l));
-          for (std::uint32_t i = 0; i < kQuadrant; ++i) block[l][i] = row[from[i]];
-        }
-        for (std::uint32_t i = 0; i < kQuadrant; ++i)
-          for (std::uint32_t l = 0; l < kQuadrant; ++l) turned[i][l] = block[l][i];
-        for (std::uint32_t l = 0; l < kQuadrant; ++l) {
-          if (masked_ && (lanes.mask[l] & kMaskKeeps) != 0) continue;
-          T* row = reinterpret_cast<T*>(out.partition(first + l));
-          for (std::uint32_t i = 0; i < n; ++i) row[to[i]] = turned[l][i];
-        }
-      }
-    }
-  }
-
   bool masked_ = false;
 };
 
 }  // namespace
+
+void transpose_blocks(const Operand& in, const Operand& out, std::uint32_t partitions,
+                      const std::array<std::uint8_t, 32>* mask) {
+  switch (in.element_bytes) {
+    case 1:
+      return transpose_as<std::uint8_t>(in, out, partitions, mask);
+    case 2:
+      return transpose_as<std::uint16_t>(in, out, partitions, mask);
+    case 4:
+      return transpose_as<std::uint32_t>(in, out, partitions, mask);
+    default:
+      return transpose_as<std::uint64_t>(in, out, partitions, mask);
+  }
+}
 
 std::span<const PlanEntry> transpose_plans() {
   static constexpr PlanEntry kPlans[] = {{isa::op::STREAM_SHUFFLE, Shuffle::make},

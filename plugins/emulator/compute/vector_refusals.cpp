@@ -13,23 +13,9 @@ struct Refusal {
   const char* reason;
 };
 
-constexpr const char* kMulti =
-    "the place of its scalar vector and how its rows take it are not published";
-constexpr const char* kLoaded = "which later record takes the loaded values is not published";
-constexpr const char* kTransposed =
-    "the order of the elements after its transposition is not published";
-
 constexpr Refusal kRefusals[] = {
-    {isa::op::TENSOR_SCALAR_PTR_MULTI_ARITH, kMulti},
-    {isa::op::TENSOR_SCALAR_PTR_MULTI_BITVEC, kMulti},
-    {isa::op::TENSOR_SCALAR_PTR_MULTI_DUAL_ARITH, kMulti},
-    {isa::op::TENSOR_SCALAR_PTR_MULTI_DUAL_BITVEC, kMulti},
-    {isa::op::TENSOR_SCALAR_IMM_LD_ARITH, kLoaded},
-    {isa::op::TENSOR_SCALAR_IMM_LD_BITVEC, kLoaded},
-    {isa::op::TENSOR_SCALAR_SELECT, "which value a set predicate chooses is not published"},
-    {isa::op::TRANSPOSE_TENSOR_REDUCE_ARITH_OP, kTransposed},
-    {isa::op::TRANSPOSE_TENSOR_REDUCE_BITVEC_OP, kTransposed},
-    {isa::op::TRANSPOSE_TENSOR_SCALAR_ARITH_OP, kTransposed},
+    {isa::op::TENSOR_SCALAR_PTR_MULTI_DUAL_BITVEC,
+     "its second operation stands in no field and has no natural value"},
 };
 
 std::unique_ptr<ComputePlan> refuse(const PlanContext&, const std::uint8_t* record,

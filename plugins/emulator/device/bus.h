@@ -72,6 +72,12 @@ class Bus {
   virtual Verifier* verifier() { return nullptr; }
   // nullptr: nothing is inspected.
   virtual Inspector* inspector() { return nullptr; }
+  // Asked when a record is decoded whose meaning is partly our reading. False:
+  // *error, this device refuses such records.
+  virtual bool accept_unconfirmed(std::uint8_t opcode, const char* reading, std::string* error) {
+    (void)opcode, (void)reading, (void)error;
+    return true;
+  }
   // One host log line and one error record. `text` follows the name of the unit.
   virtual void report(const Origin& who, ErrorType type, std::uint16_t detail,
                       const std::string& text) = 0;

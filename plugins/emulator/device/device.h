@@ -25,8 +25,13 @@ struct DeviceConfig {
   const nrtp_arch_plugin* arch = nullptr;
   const nrtp_product* product = nullptr;
   std::uint32_t index = 0;  // device number
+  // Threads that may run one core; 0: by the CPUs of the process.
+  std::uint32_t threads = 1;
   VerifyOptions verify{};
   InspectOptions inspect{};
+  // Refuse instructions whose meaning is partly our reading; else they execute
+  // and the log names each once.
+  bool refuse_unconfirmed = false;
 };
 
 class Verifier;

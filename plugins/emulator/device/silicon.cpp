@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "opennrt/isa/table.h"
+
 namespace opennrt::emu {
 
 namespace {
@@ -88,7 +90,7 @@ Silicon::Silicon(const DeviceConfig& config, std::shared_ptr<DeviceMemory> memor
     });
   // The engines look once who watches them.
   for (std::uint32_t i = 0; i < cores; ++i)
-    cores_.push_back(std::make_unique<Core>(this, i, arch.geometry->engines));
+    cores_.push_back(std::make_unique<Core>(this, i, arch.geometry->engines, config.threads));
   dma_ = std::make_unique<DmaFabric>(*this, config.verify.order_seed.has_value());
   random_.seed(config.verify.order_seed.value_or(0));
   for (std::uint32_t i = 0; i < cores; ++i) poison_core(i);
@@ -112,6 +114,20 @@ std::uint64_t Silicon::time_ps() const {
 void Silicon::log(std::uint32_t level, const std::string& text) const {
   if (config_.host && NRTP_HAS(nrtp_host, config_.host, log) && config_.host->log)
     config_.host->log(config_.host->self, level, "EMU", text.c_str());
+}
+
+bool Silicon::accept_unconfirmed(std::uint8_t opcode, const char* reading, std::string* error) {
+  const std::string name = isa::find_instruction(opcode)->name;
+  if (config_.refuse_unconfirmed) {
+    *error = name + " is refused because part of its meaning is a reading (" + reading +
+             "); emulator.unconfirmed_instructions: run executes it";
+    return false;
+  }
+  if (!reading_told_[opcode].exchange(true, std::memory_order_relaxed))
+    log(NRTP_LOG_WARN, "device " + std::to_string(config_.index) + ": " + name + " (" +
+                           hex(opcode) + ") executes by a reading that nothing confirms: " +
+                           reading + "; emulator.unconfirmed_instructions: refuse refuses it");
+  return true;
 }
 
 void Silicon::report(const Origin& who, ErrorType type, std::uint16_t detail,

@@ -69,6 +69,7 @@ class Silicon final : public Device, public Bus {
   }
   SyncBank& sync(std::uint32_t core) override { return cores_[core]->sync(); }
   void notify(std::uint32_t core, std::uint32_t queue, const Notification& record) override;
+  bool accept_unconfirmed(std::uint8_t opcode, const char* reading, std::string* error) override;
   void report(const Origin& who, ErrorType type, std::uint16_t detail,
               const std::string& text) override;
 
@@ -123,7 +124,8 @@ class Silicon final : public Device, public Bus {
   std::unique_ptr<Inspector> inspector_;
   std::mutex order_mutex_;  // one thread at a time in random order; guards random_
   std::mt19937_64 random_;
-  std::atomic<std::uint32_t> reported_{0};  // error lines written to the log
+  std::atomic<std::uint32_t> reported_{0};             // error lines written to the log
+  std::array<std::atomic<bool>, 256> reading_told_{};  // by opcode
 };
 
 }  // namespace opennrt::emu

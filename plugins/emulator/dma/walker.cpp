@@ -2,6 +2,7 @@
 //
 // Descriptor processing: packet by packet, the data of the TX side through the
 // packet's operation to the RX side.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -37,6 +38,9 @@ class DescriptorList final : public SegmentList {
 
 class Walker {
  public:
+  static constexpr std::uint32_t kMostPieces = 32;
+  static constexpr std::uint64_t kBytesAhead = 512;  // of a piece
+
   Walker(Bus& bus, DmaQueue& queue, Origin& who)
       : bus_(bus),
         queue_(queue),
@@ -51,7 +55,7 @@ class Walker {
   bool step() {
     if (tx_.pending() == 0) return false;
     if (!tx_.readable()) return stop(tx_.address(0), "TX ring is not in memory");
-    if (copy_one()) return true;
+    if (copy_pieces()) return true;
     std::uint32_t at = 0;
     std::string error;
     switch (read_packet(tx_, flags_, &packet_, &at, &error)) {
@@ -90,29 +94,51 @@ class Walker {
   }
 
  private:
-  // Most packets are one descriptor on each side, from memory to memory. False:
-  // this one is not, or something is wrong with it; nothing has happened.
-  bool copy_one() {
+  // Most packets copy pieces of memory, as many on one side as on the other. All
+  // are looked up and asked for before the first moves: they go to as many
+  // partitions, far apart, where the CPU does not look ahead by itself. False: this
+  // packet is not such a one, or something is wrong with it; nothing has happened.
+  bool copy_pieces() {
     if (bus_.verifier()) return false;  // it watches the streams
-    if (rx_.pending() == 0 || !rx_.readable()) return false;
-    const Descriptor t = tx_.at(0), r = rx_.at(0);
+    if (!rx_.readable()) return false;
+    struct Piece {
+      std::uint8_t* to;
+      const std::uint8_t* from;
+      std::uint64_t bytes;
+    } pieces[kMostPieces];
     constexpr std::uint32_t kCommon = kDescReserved | kDescMeta | 3u << kDescRingIdShift;
-    const std::uint32_t tx_want = tx_.ring_id(0) << kDescRingIdShift | kDescFirst | kDescLast;
-    const std::uint32_t tx_mask = kCommon | kDescFirst | kDescLast | kDescStrongOrder | kDescConcat;
+    constexpr std::uint32_t kTxMask = kCommon | kDescFirst | kDescStrongOrder;
     const std::uint32_t rx_mask =
         kCommon | kDescDataBarrier |
         ((flags_ & NRTP_DMA_STRONG_ORDER_WRITE) != 0 ? 0 : kDescStrongOrder);
-    if ((t.len_ctrl & tx_mask) != tx_want || t.meta_ctrl != kMetaPlainCopy) return false;
-    if ((r.len_ctrl & rx_mask) != rx_.ring_id(0) << kDescRingIdShift || r.meta_ctrl != 0)
-      return false;
-    const std::uint64_t bytes = t.bytes();
-    if (r.bytes() != bytes) return false;
-    const std::uint8_t* from = from_windows_.find(t.address, bytes);
-    std::uint8_t* to = to_windows_.find(r.address, bytes);
-    if (!from || !to) return false;
-    std::memmove(to, from, bytes);
-    tx_.advance(queue_.ring[kDirTx], 1);
-    rx_.advance(queue_.ring[kDirRx], 1);
+    std::uint32_t n = 0;
+    for (bool last = false; !last; ++n) {
+      if (n == kMostPieces || n >= tx_.pending() || n >= rx_.pending()) return false;
+      const Descriptor t = tx_.at(n), r = rx_.at(n);
+      const std::uint32_t tx_want = tx_.ring_id(n) << kDescRingIdShift | (n == 0 ? kDescFirst : 0);
+      last = (t.len_ctrl & kDescLast) != 0;
+      if ((t.len_ctrl & kTxMask) != tx_want || (last && (t.len_ctrl & kDescConcat) != 0) ||
+          (t.meta_ctrl & ~(kMetaPlainCopy | kMetaWriteBarrier)) != 0)
+        return false;
+      if ((r.len_ctrl & rx_mask) != rx_.ring_id(n) << kDescRingIdShift || r.meta_ctrl != 0)
+        return false;
+      Piece& piece = pieces[n];
+      piece.bytes = t.bytes();
+      if (r.bytes() != piece.bytes) return false;
+      piece.from = from_windows_.find(t.address, piece.bytes);
+      piece.to = to_windows_.find(r.address, piece.bytes);
+      if (!piece.from || !piece.to) return false;
+      if (last && n == 0) break;
+      for (std::uint64_t i = 0; i < std::min(piece.bytes, kBytesAhead); i += 64) {
+        __builtin_prefetch(piece.from + i, 0, 2);
+        __builtin_prefetch(piece.to + i, 0, 2);
+      }
+    }
+    n = std::max(n, 1u);
+    for (std::uint32_t i = 0; i < n; ++i)
+      std::memmove(pieces[i].to, pieces[i].from, pieces[i].bytes);
+    tx_.advance(queue_.ring[kDirTx], n);
+    rx_.advance(queue_.ring[kDirRx], n);
     return true;
   }
 

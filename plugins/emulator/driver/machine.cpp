@@ -56,8 +56,9 @@ std::unique_ptr<Machine> Machine::create(const MachineConfig& config, std::strin
     *error = "the software device needs an arch table, a product and a driver version";
     return nullptr;
   }
-  if (config.devices == 0 || config.devices > 64) {
-    *error = "emulator.devices is " + std::to_string(config.devices) + ", allowed are 1 to 64";
+  if (config.devices == 0 || config.devices > kMaxDevices) {
+    *error = "emulator.devices is " + std::to_string(config.devices) + ", allowed are 1 to " +
+             std::to_string(kMaxDevices);
     return nullptr;
   }
   std::unique_ptr<Machine> machine(new Machine(config));
@@ -101,8 +102,10 @@ bool Machine::build(std::string* error) {
     device.arch = config_.arch;
     device.product = &product_;
     device.index = i;
+    device.threads = config_.threads;
     device.verify = config_.verify;
     device.inspect = config_.inspect;
+    device.refuse_unconfirmed = config_.refuse_unconfirmed;
     node->device = config_.make_device(device, node->memory, error);
     if (!node->device) return false;
 

@@ -30,11 +30,15 @@ namespace opennrt::emu {
 using DeviceFactory = std::function<std::unique_ptr<Device>(
     const DeviceConfig&, std::shared_ptr<DeviceMemory>, std::string* error)>;
 
+// Devices of one machine: as many as a process can use (emulator.devices).
+inline constexpr std::uint32_t kMaxDevices = 32;
+
 struct MachineConfig {
   const nrtp_host* host = nullptr;  // may be null: no log
   const nrtp_arch_plugin* arch = nullptr;
   const nrtp_product* product = nullptr;
   std::uint32_t devices = 1;
+  std::uint32_t threads = 1;    // of one core, 0 = by the CPUs of the process
   std::uint64_t hbm_bytes = 0;  // per channel, 0 = the product's
   std::uint64_t host_bytes = std::uint64_t{4} << 30;
   std::uint64_t memory_limit = 0;  // sum of all allocations, 0 = none
@@ -44,7 +48,8 @@ struct MachineConfig {
   bool failed_reset = false;  // the start-up reset never completes
   VerifyOptions verify{};
   InspectOptions inspect{};
-  std::string report;  // file written when the device goes: see write_report
+  bool refuse_unconfirmed = false;  // emulator.unconfirmed_instructions
+  std::string report;               // file written when the device goes: see write_report
 };
 
 // What a descriptor says about the open file behind it.

@@ -18,8 +18,8 @@ namespace {
 
 std::array<const RecordEntry*, 256> join_records() {
   std::array<const RecordEntry*, 256> all{};
-  for (const auto table :
-       {synchronisation_records(), register_records(), memory_records(), dma_records()})
+  for (const auto table : {synchronisation_records(), register_records(), memory_records(),
+                           dma_records(), indirect_dma_records()})
     for (const RecordEntry& e : table) all[e.opcode] = &e;
   return all;
 }
@@ -29,24 +29,12 @@ const RecordEntry* find_record(std::uint8_t opcode) {
   return all[opcode];
 }
 
-// Known layouts whose meaning is not.
-struct Unclear {
-  std::uint8_t opcode;
-  const char* what;
-};
-constexpr Unclear kUnclear[] = {
-    {isa::op::DMA_INDIRECT,
-     "on which partitions its indices lie, what counts them and the unit of the steps they scale"},
-};
-
 // Why an instruction of the table has no implementation.
 std::string missing(const isa::Instruction& i, isa::Generation generation) {
   const std::string name = std::string(i.name) + " is not implemented by the software device";
   if (i.kind == isa::Kind::kDeprecated) return name + ": deprecated, compilers do not emit it";
   if (i.layout(generation).confidence == isa::Confidence::kUnknown)
     return name + ": the layout of its record is not published";
-  for (const Unclear& u : kUnclear)
-    if (u.opcode == i.opcode) return name + ": not published are " + u.what;
   return name;
 }
 
@@ -123,6 +111,12 @@ std::uint64_t record_weight(const Decoded& decoded, EngineState& state) {
     return 1 + runs / kElements +
            std::uint64_t{D2::src_num_0(decoded.raw)} * D2::src_num_1(decoded.raw) *
                D2::src_elem_size(decoded.raw) / kBytes;
+  }
+  if (decoded.raw[0] == isa::op::DMA_INDIRECT) {
+    namespace DI = isa::layout::DMA_INDIRECT1D;
+    // An index costs more than a run.
+    const std::uint64_t runs = DI::src_num(decoded.raw);
+    return 1 + runs / 256 + runs * DI::src_elem_size(decoded.raw) / kBytes;
   }
   return 1;
 }

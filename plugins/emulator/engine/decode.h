@@ -59,6 +59,7 @@ std::span<const RecordEntry> synchronisation_records();
 std::span<const RecordEntry> register_records();
 std::span<const RecordEntry> memory_records();
 std::span<const RecordEntry> dma_records();
+std::span<const RecordEntry> indirect_dma_records();
 
 // For checks: sets *error, returns false.
 bool refuse(std::string* error, std::string text);

@@ -42,7 +42,7 @@ struct Side {
 
   std::uint64_t bytes() const { return run * count[0] * count[1]; }
   GeneratedTransfer::Side at(std::uint64_t base) const {
-    return {base, {step[0], step[1]}, {count[0], count[1]}, run, dtype};
+    return {base, {step[0], step[1]}, {count[0], count[1]}, run, dtype, {}};
   }
   // Bytes touched, relative to the address.
   std::int64_t lowest() const {
@@ -215,6 +215,10 @@ constexpr RecordEntry kEntries[] = {
 
 void copy_generated(Bus& bus, const GeneratedTransfer& t, Origin who) {
   if (t.from.run == 0) return;
+  if (t.indirect) {
+    copy_indirect(bus, t, who);
+    return;
+  }
   WindowCache from_windows(bus.map()), to_windows(bus.map());
   Runs from_runs(t.from, t.slot), to_runs(t.to, t.slot);
   ReadStream reader(bus, from_windows, from_runs, who);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "inspect/inspector.h"
+#include "opennrt/isa/support.h"
 #include "verify/verifier.h"
 
 namespace opennrt::emu {
@@ -268,7 +269,9 @@ bool Sequencer::step() {
   if (!d.handler || std::memcmp(d.raw, memory, isa::kRecordBytes) != 0) {
     std::memcpy(d.raw, memory, isa::kRecordBytes);
     std::string error;
-    if (!decode_record({bus_->map(), core(), engine(), generation_}, &d, &error)) {
+    const char* reading = isa::device_reading(d.raw[0]);
+    if (!decode_record({bus_->map(), core(), engine(), generation_}, &d, &error) ||
+        (reading && !bus_->accept_unconfirmed(d.raw[0], reading, &error))) {
       d.handler = nullptr;
       fail(d.raw[0], error);
       return false;

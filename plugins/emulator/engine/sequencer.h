@@ -93,6 +93,8 @@ class Sequencer {
   void note_wait(std::uint32_t mode, std::uint32_t index, std::uint32_t value);
   // Descriptor generator: `transfer` now, or later when the order is random.
   void start_transfer(const GeneratedTransfer& transfer);
+  // Room for an indirect transfer that keeps its memory from record to record.
+  GeneratedTransfer& indirect_transfer() { return indirect_; }
   bool perform_pending_transfer();
   // Stops with an error record: "<engine> at <slot>: opcode <op>: <text>".
   Outcome fail(std::uint32_t opcode, const std::string& text);
@@ -115,6 +117,7 @@ class Sequencer {
   std::uint64_t weight_ = 1;  // of the last record
   bool defer_transfers_ = false;
   std::deque<GeneratedTransfer> pending_transfers_;
+  GeneratedTransfer indirect_;
 };
 
 // "PE", "ACT", ...

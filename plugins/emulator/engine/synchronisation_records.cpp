@@ -67,6 +67,79 @@ Outcome range_clear(Sequencer& s, const Decoded& d) {
   return Outcome::kNext;
 }
 
+// --- TEST_EVENT_SEM: up to 16 semaphores or events and as many registers. Fields
+// as public analyses of the instruction headers give them.
+
+namespace test {
+
+constexpr std::size_t kMode = 12, kUpdate = 13, kRepeat = 14, kCount = 15, kIds = 16,
+                      kRegisters = 32, kThreshold = 48, kSignature = 52;
+constexpr std::uint32_t kMaxIds = 16;
+constexpr std::uint32_t kReadSemaphores = 0, kReadEvents = 1, kUpdateSemaphores = 2;
+
+// Increments, decrements and what takes a register; nothing with an immediate.
+bool register_update(std::uint32_t mode) {
+  constexpr std::uint32_t kAtCompletion = 0x10;
+  switch (mode & ~kAtCompletion) {
+    case 0x03:
+    case 0x04:
+    case 0x06:
+    case 0x08:
+    case 0x0A:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool check(const PlanContext&, const Decoded& d, std::string* error) {
+  const std::uint8_t* r = d.raw;
+  if (r[kMode] > kUpdateSemaphores)
+    return refuse(error, "mode " + std::to_string(r[kMode]) +
+                             " is not implemented: 0 (read semaphores), 1 (read events) and 2 "
+                             "(update semaphores) are");
+  if (r[kCount] == 0 || r[kCount] > kMaxIds)
+    return refuse(error, std::to_string(r[kCount]) + " semaphores or events, a record has 1 to 16");
+  if (r[kMode] == kUpdateSemaphores ? !register_update(r[kUpdate]) : r[kUpdate] != 0)
+    return refuse(error, "update mode " + hex(r[kUpdate]) + " in mode " + std::to_string(r[kMode]));
+  if (r[kRepeat] != 0)
+    return refuse(
+        error, "repeat count " + std::to_string(r[kRepeat]) + ", only conditional updates repeat");
+  for (std::uint32_t i = 0; i < kMaxIds; ++i) {
+    if (i >= r[kCount]) {
+      if (r[kIds + i] != 0 || r[kRegisters + i] != 0)
+        return refuse(error, "slot " + std::to_string(i) + " is not in use and not zero");
+      continue;
+    }
+    if (r[kRegisters + i] >= Sequencer::kRegisters)
+      return refuse(error, "register " + std::to_string(r[kRegisters + i]) + " does not exist");
+    for (std::uint32_t j = 0; j < i; ++j)
+      if (r[kIds + j] == r[kIds + i])
+        return refuse(error, "number " + std::to_string(r[kIds + i]) + " occurs twice");
+  }
+  for (std::size_t i = kThreshold; i < isa::kRecordBytes; ++i)
+    if (r[i] != 0 && i != kSignature)
+      return refuse(error, "byte " + std::to_string(i) + " is " + hex(r[i]) + ", must be 0");
+  return true;
+}
+
+Outcome execute(Sequencer& s, const Decoded& d) {
+  const std::uint8_t* r = d.raw;
+  const SyncBank& bank = s.bus().sync(s.core());
+  for (std::uint32_t i = 0; i < r[kCount]; ++i) {
+    const std::uint8_t id = r[kIds + i], reg = r[kRegisters + i];
+    if (r[kMode] == kReadSemaphores)
+      *s.reg(reg) = static_cast<std::uint32_t>(bank.semaphore(id));
+    else if (r[kMode] == kReadEvents)
+      *s.reg(reg) = bank.event(id);
+    else
+      s.update(r[kUpdate], id, reg);
+  }
+  return Outcome::kNext;
+}
+
+}  // namespace test
+
 // --- HALT, NOTIFY, SET_ORDERING_MODE, POOL configuration
 
 Outcome halt(Sequencer& s, const Decoded&) {
@@ -97,6 +170,7 @@ bool check_pool_config(const PlanContext&, const Decoded& d, std::string* error)
 constexpr RecordEntry kEntries[] = {
     {op::EVENT_SEMAPHORE, event_semaphore, check_event_semaphore},
     {op::EVENT_SEMAPHORE_RANGE_CLEAR, range_clear, check_range_clear},
+    {op::TEST_EVENT_SEM, test::execute, test::check},
     {op::HALT, halt, nullptr},
     {op::NOTIFY, notify, nullptr},
     {op::NOP, do_nothing, nullptr},

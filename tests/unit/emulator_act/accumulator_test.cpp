@@ -39,6 +39,8 @@ TEST_F(Accumulator, CommandsClearAddAndLeaveAlone) {
   EXPECT_EQ(sums(), std::make_pair(60.0f, 6000.0f));
   square(0);
   EXPECT_EQ(sums(), std::make_pair(60.0f, 6000.0f));
+  square(3);
+  EXPECT_EQ(sums(), std::make_pair(30.0f, 3000.0f)) << "not added to what was there";
   square(1);
   EXPECT_EQ(sums(), std::make_pair(0.0f, 0.0f));
   EXPECT_EQ(at<float>(0x8000, 1)[3], 1600) << "the activation itself is performed";

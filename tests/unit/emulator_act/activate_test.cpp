@@ -100,6 +100,35 @@ TEST_F(Activate, StridedAndReversedDestination) {
       ASSERT_EQ(at<float>(0x8000)[9 * (127 - i) + 2 - k], 2.0f * static_cast<float>(k * 128 + i));
 }
 
+// A strided row of the source fills several rows of the destination.
+TEST_F(Activate, CopyIntoShorterRows) {
+  for (const std::uint32_t dtype : {isa::kDtFloat32, isa::kDtFloat16}) {
+    const std::uint32_t bytes = dtype == isa::kDtFloat32 ? 4 : 2;
+    const auto value = [&](int i) {
+      return (dtype == isa::kDtFloat32 ? 0x3F800000u : 0x3C00u) + i;
+    };
+    const auto element = [&](std::uint32_t address, int i) {
+      return at<std::uint8_t>(address) + static_cast<std::uint32_t>(i) * bytes;
+    };
+    for (int i = 0; i < 36; ++i) {
+      const std::uint32_t v = value(i);
+      std::memcpy(element(0x100, i), &v, bytes);
+    }
+    ok(activate({.in_dtype = dtype,
+                 .out_dtype = dtype,
+                 .in_counts = {12},
+                 .in_steps = {3},
+                 .out_counts = {4, 3},
+                 .out_steps = {1, 10},
+                 .partitions = 1}));
+    for (int i = 0; i < 12; ++i) {
+      std::uint32_t got = 0;
+      std::memcpy(&got, element(0x8000, i % 4 + i / 4 * 10), bytes);
+      EXPECT_EQ(got, value(3 * i)) << dtype << " " << i;
+    }
+  }
+}
+
 TEST_F(Activate, BroadcastSource) {
   fill<float>(0x100, 0, {3, 5});
   ok(activate({.in_counts = {4, 2}, .in_steps = {0, 1}, .out_counts = {8}, .partitions = 1}));
@@ -338,11 +367,6 @@ TEST_F(Activate, OperandsInRegisters) {
   EXPECT_EQ(at<float>(0x8000)[1], 4);
   state_.registers[4] = 0x2FFFC;  // the second element lies outside
   refused(r, {"destination", "register 4"});
-}
-
-TEST_F(Activate, Activate2IsRefusedByName) {
-  on(NRTP_ENGINE_ACT, isa::Generation::kMariana);
-  refused(record(isa::op::ACTIVATE2), {"ACTIVATE2", "not published"});
 }
 
 TEST_F(Activate, OperandsAreNamed) {

@@ -48,6 +48,31 @@ TEST_F(Table, FixedResultsAndLimits) {
   EXPECT_EQ(value(7, 1e-45f), 1);
 }
 
+// Exponent 110 begins the table on both sides, for single values and for rows.
+TEST_F(Table, SmallSignalsEndWhereTheTableBegins) {
+  TableSet set;
+  add_table(set, 7, exponential);
+  for (const int side : {0, 1}) {
+    ActivationBucket& small = set.buckets[set.profiles[0].small_bucket[side]];
+    small = {side == 0 ? 555.0f : -555.0f, 0, 0, 0, 0, {}};
+  }
+  put_tables({set});
+  const float first = std::ldexp(1.0f, 110 - 127);
+  const float below = std::nextafter(first, 0.0f);
+  EXPECT_EQ(value(7, below), 555);
+  EXPECT_NEAR(value(7, first), 1 + 0x1p-17, 1e-6);
+  EXPECT_EQ(value(7, -below), -555);
+  EXPECT_NEAR(value(7, -first), 1 - 0x1p-17, 1e-6);
+  fill<float>(0x100, 0, {below, first, -below, -first, below, first, -below, -first});
+  ok(activate({.function = 7, .partitions = 1}));
+  for (int i = 0; i < 8; i += 4) {
+    EXPECT_EQ(at<float>(0x8000)[i], 555);
+    EXPECT_NEAR(at<float>(0x8000)[i + 1], 1 + 0x1p-17, 1e-6);
+    EXPECT_EQ(at<float>(0x8000)[i + 2], -555);
+    EXPECT_NEAR(at<float>(0x8000)[i + 3], 1 - 0x1p-17, 1e-6);
+  }
+}
+
 TEST_F(Table, OddFunctionsFoldAndInvert) {
   TableSet set;
   add_table(set, 6, [](double x) { return std::tanh(x); }, true);

@@ -256,6 +256,19 @@ TEST_F(DmaCompute, CombinesOneToSixteenSources) {
   }
 }
 
+TEST_F(DmaCompute, ConstantsBelongToTheirPacket) {
+  write_all<float>(kData, {1, 3});
+  const std::uint32_t max = kCombineOp | kMax | types(kF32, kF32);
+  const std::vector<Desc> with = {meta(0xFFFF, max, 0, bits(2)), meta(0, max, 2, bits(1), 0),
+                                  tx(kData, 8, kLast)};
+  std::vector<Desc> t = with;
+  t.insert(t.end(), with.begin(), with.end());
+  t.push_back(meta(0, max, 2, bits(1)));
+  t.push_back(tx(kData, 8, kLast));
+  ASSERT_TRUE(transfer(t, {rx(kOut, 8), rx(kOut + 8, 8), rx(kOut + 16, 8)}));
+  EXPECT_EQ(read<float>(kOut, 6), (std::vector<float>{2, 3, 2, 3, 1, 3}));
+}
+
 TEST_F(DmaCompute, CombineMixesTypesAndRoundsOnce) {
   // 1 (bf16) + 2^-12 (f32) + 2^-12 (f32) = 1 + 2^-11: a tie of float16, to even.
   write_all<std::uint16_t>(kData, {0x3F80, 0x3F80});
@@ -356,6 +369,22 @@ TEST_F(DmaCompute, TransposeInPlace) {
   const auto got = read<std::uint16_t>(kData, in.size());
   for (std::size_t x = 0; x < 40; ++x)
     for (std::size_t y = 0; y < 30; ++y) ASSERT_EQ(got[x * 30 + y], in[y * 40 + x]);
+}
+
+TEST_F(DmaCompute, TransposeOntoAPartOfItself) {
+  std::vector<std::uint16_t> in(30 * 40);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::uint16_t>(i);
+  const Desc m{kMeta | 1u << 24 | kFirst,
+               kTransposeOp | 2 | 1u << 8 | 0u << 10 | 2u << 12 | 3u << 14,
+               40ull | 30ull << 16 | 1ull << 32 | 1ull << 48};
+  for (const bool up : {true, false}) {
+    const std::uint64_t from = up ? kData : kData + 500, to = up ? kData + 500 : kData;
+    write_all(from, in);
+    ASSERT_TRUE(transfer({m, tx(from, 2400, kLast)}, {rx(to, 2400)}));
+    const auto got = read<std::uint16_t>(to, in.size());
+    for (std::size_t x = 0; x < 40; ++x)
+      for (std::size_t y = 0; y < 30; ++y) ASSERT_EQ(got[x * 30 + y], in[y * 40 + x]) << up;
+  }
 }
 
 TEST_F(DmaCompute, MixedPacketsKeepTheirOrderAndWaitForDescriptors) {

@@ -121,6 +121,18 @@ TEST_F(Dma, RingWrapsAndThePhaseAdvances) {
   EXPECT_EQ(get<std::uint32_t>(queue_reg(kE, kQ, 0, NRTP_QREG_HEAD)), (1u + 5) % 4 << 30);
 }
 
+// The tail points behind the last released descriptor: the first of the next lap.
+TEST_F(Dma, TailOfAWhollyReleasedRingIsOnTheNextLap) {
+  attach(kE, kQ, 8);
+  EXPECT_EQ(dev().queue_start(kE, kQ, 0, 7), 0);
+  EXPECT_EQ(get<std::uint32_t>(queue_reg(kE, kQ, 1, NRTP_QREG_TAIL)), 1u << 30 | 7);
+  EXPECT_EQ(dev().queue_start(kE, kQ, 0, 1), 0);
+  EXPECT_EQ(get<std::uint32_t>(queue_reg(kE, kQ, 1, NRTP_QREG_TAIL)), 2u << 30);
+  EXPECT_EQ(get<std::uint32_t>(queue_reg(kE, kQ, 1, NRTP_QREG_HEAD)), 1u << 30);
+  EXPECT_EQ(state(1).head, 0u);
+  EXPECT_EQ(state(1).tail, 0u);
+}
+
 TEST_F(Dma, PacketAcrossTheWrap) {
   pattern(kData, 48);
   attach(kE, kQ, 4);

@@ -102,17 +102,18 @@ TEST_F(Cayman, OrdersWritesAndLostSomeOpcodes) {
 }
 
 TEST_F(Mariana, HasTheNewestOperations) {
-  refused(RawRecord(op::TEST_EVENT_SEM),
-          "TEST_EVENT_SEM is not implemented by the software device: the layout of its record");
   EXPECT_TRUE(copies(masked(), strong()));
-  put<std::int32_t>(kData, -7);
-  put<std::int32_t>(kData + 4, 9);
   struct Case {
     std::uint32_t code;
-    std::int32_t want;
+    std::int32_t a, b, want;
   };
-  const Case cases[] = {{alu::RELU, 0}, {alu::SQUARE, 49}, {alu::ABS_MAX, 9}, {alu::ABS_MIN, 7}};
+  const Case cases[] = {{alu::RELU, -7, 9, 0},    {alu::RELU, 7, -9, 7},
+                        {alu::SQUARE, -7, 9, 49}, {alu::ABS_MAX, -7, 9, 9},
+                        {alu::ABS_MAX, -9, 7, 9}, {alu::ABS_MIN, -7, 9, 7},
+                        {alu::ABS_MIN, -9, 7, 7}, {alu::ABS_MIN, 9, -7, 7}};
   for (const Case& c : cases) {
+    put<std::int32_t>(kData, c.a);
+    put<std::int32_t>(kData + 4, c.b);
     auto store = load_regs(kData + 8, {2});
     store.h.opcode = isa::kOpTensorStore;
     execute(Program{}
@@ -120,9 +121,63 @@ TEST_F(Mariana, HasTheNewestOperations) {
                 .add(relu().set(AL::op, c.code).set(AL::src1_lo, 3))
                 .add(store)
                 .add(halt()));
-    EXPECT_EQ(get<std::int32_t>(kData + 8), c.want) << c.code;
+    EXPECT_EQ(get<std::int32_t>(kData + 8), c.want) << c.code << " " << c.a << " " << c.b;
   }
   EXPECT_EQ(dev().describe(0), "core 0: all engines stopped");
+}
+
+// mode, update mode, and pairs of a semaphore or event and a register.
+RawRecord test_sems(std::uint8_t mode, std::uint8_t update,
+                    const std::vector<std::pair<std::uint8_t, std::uint8_t>>& slots) {
+  RawRecord r(op::TEST_EVENT_SEM);
+  r.byte(12, mode).byte(13, update).byte(15, static_cast<std::uint8_t>(slots.size()));
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    r.byte(16 + i, slots[i].first).byte(32 + i, slots[i].second);
+  return r;
+}
+
+TEST_F(Mariana, SemaphoresAndEventsToAndFromRegisters) {
+  dev().semaphore_set(0, 40, 1234);
+  dev().semaphore_set(0, 41, 0xFFFFFFF0);
+  dev().semaphore_set(0, 255, 7);
+  put<std::uint32_t>(event(0, 20), 1);
+  put<std::uint32_t>(kData, 10);
+  put<std::uint32_t>(kData + 4, 99);
+  auto store = load_regs(kData + 64, {1, 2, 3, 4, 5});
+  store.h.opcode = isa::kOpTensorStore;
+  execute(Program{}
+              .add(test_sems(0, 0, {{40, 1}, {255, 2}, {41, 3}}))
+              .add(test_sems(1, 0, {{20, 4}, {21, 5}}).byte(52, 3))
+              .add(store)
+              .add(load_regs(kData, {60, 61}))
+              .add(test_sems(2, 0x16, {{40, 60}, {41, 61}}))  // add
+              .add(test_sems(2, 0x1A, {{50, 61}}))            // write
+              .add(test_sems(2, 0x18, {{255, 60}}))           // subtract
+              .add(test_sems(2, 0x13, {{51, 0}, {52, 0}}))    // increment
+              .add(mark(70))
+              .add(halt()));
+  EXPECT_EQ(dev().semaphore_read(0, 70), 1u);
+  const std::uint32_t read[] = {1234, 7, 0xFFFFFFF0, 1, 0};
+  for (std::uint32_t i = 0; i < 5; ++i) EXPECT_EQ(get<std::uint32_t>(kData + 64 + 4 * i), read[i]);
+  EXPECT_EQ(dev().semaphore_read(0, 40), 1244u);
+  EXPECT_EQ(dev().semaphore_read(0, 41), 83u);
+  EXPECT_EQ(dev().semaphore_read(0, 50), 99u);
+  EXPECT_EQ(dev().semaphore_read(0, 255), static_cast<std::uint32_t>(-3));
+  EXPECT_EQ(dev().semaphore_read(0, 51), 1u);
+  EXPECT_EQ(dev().semaphore_read(0, 52), 1u);
+
+  refused(test_sems(3, 0, {{1, 1}}), "mode 3 is not implemented");
+  refused(test_sems(4, 0x13, {{1, 1}}), "mode 4 is not implemented");
+  refused(test_sems(0, 0, {}), "0 semaphores or events, a record has 1 to 16");
+  refused(test_sems(0, 0, {{1, 1}}).byte(15, 17), "17 semaphores or events");
+  refused(test_sems(0, 0x13, {{1, 1}}), "update mode 0x13 in mode 0");
+  refused(test_sems(2, 0x15, {{1, 1}}), "update mode 0x15 in mode 2");
+  refused(test_sems(0, 0, {{1, 64}}), "register 64 does not exist");
+  refused(test_sems(0, 0, {{1, 1}, {1, 2}}), "number 1 occurs twice");
+  refused(test_sems(0, 0, {{1, 1}}).byte(17, 1), "slot 1 is not in use and not zero");
+  refused(test_sems(0, 0, {{1, 1}}).byte(14, 1), "repeat count 1");
+  refused(test_sems(0, 0, {{1, 1}}).byte(48, 1), "byte 48 is 0x1, must be 0");
+  refused(test_sems(0, 0, {{1, 1}}).byte(63, 1), "byte 63 is 0x1, must be 0");
 }
 
 // What the instruction table says about family and engine comes first.

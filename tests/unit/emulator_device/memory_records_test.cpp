@@ -165,6 +165,25 @@ TEST_F(MemoryRecords, AddressForms) {
   EXPECT_EQ(dev().semaphore_read(0, 70), 0u);
 }
 
+// Base and offset have 64 bits; their sum wraps.
+TEST_F(MemoryRecords, OffsetsOfAPairBeyondFourGibibytes) {
+  const std::uint64_t table = kData + 0x1000, far = 0x7'0000'0000;
+  put<std::uint64_t>(table, kData + 0x2000 - far);
+  put<std::uint64_t>(kData, table);
+  put<std::uint64_t>(kData + 8, far + 8);
+  put<std::uint32_t>(kData + 0x2008, 4711);
+  auto store = load_regs(kData + 0x80, {20});
+  store.h.opcode = isa::kOpTensorStore;
+  execute(Program{}
+              .add(load_regs(kData, {0x82, 0x83}))
+              .add(load_regs(kData + 8, {9, 10}))
+              .add(load_regs(0x2Cull << 56 | 10 << 8 | 9, {20}))
+              .add(store)
+              .add(halt()));
+  EXPECT_EQ(get<std::uint32_t>(kData + 0x80), 4711u);
+  EXPECT_EQ(log_lines(), 0u);
+}
+
 TEST_F(MemoryRecords, StoresAndWritesReachEventsAndSemaphores) {
   auto two = load_regs(event(0, 20), {});
   two.h.opcode = isa::kOpTensorStore;

@@ -41,8 +41,6 @@ TEST_F(Refused, UnknownAndPseudoOpcodes) {
   expect(isa::zero_record<isa::ControlRecord>(0xB2),
          "MOVE_SHAPE is not implemented by the software device: the layout of its record is not "
          "published");
-  expect(isa::zero_record<isa::ControlRecord>(0xBB),
-         "DMA_INDIRECT is not implemented by the software device: not published are");
   expect(isa::zero_record<isa::ControlRecord>(0xBD), "DMA_TRANSPOSE does not exist on sunda");
   expect(isa::zero_record<isa::ControlRecord>(0x04), "opcode 0x4: WEIGHT_MASK: the layout");
   expect(isa::zero_record<isa::ControlRecord>(0xFE), "opcode 0xfe: no instruction has this opcode");

@@ -186,6 +186,19 @@ TEST_F(Sequencer, EventSemaphoreNeedsBothWaitsAtOnce) {
   EXPECT_EQ(dev().semaphore_read(0, 61), 77u);
 }
 
+// Both waits ask for the one event: it is there once, so that neither takes it.
+TEST_F(Sequencer, EventThatOneOfTwoWaitsLacksIsKept) {
+  auto r = isa::zero_record<isa::EventSemaphoreRecord>(isa::kOpEventSemaphore);
+  r.h.wait_mode = r.wait_mode = isa::kWaitEvtSetThenClear;
+  r.h.wait_index = r.wait_index = 3;
+  r.update_mode = isa::kUpdateSemInc;
+  r.update_index = 61;
+  dev().event_write(0, 3, 1);
+  execute(Program{}.add(r).add(halt()));
+  EXPECT_EQ(dev().semaphore_read(0, 61), 0u);
+  EXPECT_EQ(dev().event_read(0, 3), 1u);
+}
+
 // The barrier of the runtime's images: nine records over one semaphore.
 TEST_F(Sequencer, FiveEngineBarrier) {
   const auto step = [](std::uint32_t wait, bool last = false) {
@@ -411,6 +424,50 @@ TEST_F(Sequencer, EndlessLoopReturnsAtTheBudgetAndDoesNotStarveOthers) {
   dev().reset_cores(1);
   EXPECT_FALSE(dev().runnable());
   EXPECT_FALSE(dev().run(5000));
+}
+
+// An address register has two halves: here the program lies in host memory.
+TEST_F(Sequencer, ProgramAboveFourGibibytes) {
+  const std::uint64_t at = arch_->geometry->host_window_base | 0x4000;
+  ASSERT_GT(at >> 32, 0u);
+  const Program p = Program{}.add(mark(70)).add(halt());
+  std::memcpy(memory_->host().data() + 0x4000, p.bytes.data(), p.bytes.size());
+  start(NRTP_ENGINE_SP, at);
+  run();
+  EXPECT_EQ(dev().semaphore_read(0, 70), 1u);
+  EXPECT_EQ(log_lines(), 0u);
+}
+
+TEST_F(Sequencer, ResetForgetsAStart) {
+  load(Program{}.add(mark(70)).add(halt()));
+  start(NRTP_ENGINE_SP);
+  dev().reset_cores(1);
+  EXPECT_FALSE(run());
+  load(Program{}.add(mark(71)).add(halt()), kProgram + 0x1000);
+  start(NRTP_ENGINE_PE, kProgram + 0x1000);
+  run();
+  EXPECT_EQ(dev().semaphore_read(0, 70), 0u);
+  EXPECT_EQ(dev().semaphore_read(0, 71), 1u);
+  EXPECT_EQ(log_lines(), 0u);
+  EXPECT_EQ(dev().describe(0), "core 0: all engines stopped");
+}
+
+// General registers and the argument table's address of an earlier program.
+TEST_F(Sequencer, ResetClearsTheRegisters) {
+  const std::vector<std::uint8_t> registers = {0, 9, 63, 0x82, 0x83};
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    put<std::uint32_t>(kData + 4 * i, 1000 + i);
+    put<std::uint32_t>(kData + 0x100 + 4 * i, 77);
+  }
+  auto store = load_regs(kData + 0x100, registers);
+  store.h.opcode = isa::kOpTensorStore;
+  execute(Program{}.add(load_regs(kData, registers)).add(store).add(halt()));
+  for (std::uint32_t i = 0; i < 5; ++i)
+    EXPECT_EQ(get<std::uint32_t>(kData + 0x100 + 4 * i), 1000 + i);
+  dev().reset_cores(1);
+  execute(Program{}.add(store).add(halt()));
+  for (std::uint32_t i = 0; i < 5; ++i)
+    EXPECT_EQ(get<std::uint32_t>(kData + 0x100 + 4 * i), 0u) << int{registers[i]};
 }
 
 // What a caller runs in one go is bounded in time, not only in records: here

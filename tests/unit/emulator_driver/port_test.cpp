@@ -113,6 +113,17 @@ TEST(Port, ConfigurationIsRead) {
   EXPECT_EQ(read_file(a, "/sys/class/neuron_device/neuron1/connected_devices"), "0, 2\n");
 }
 
+TEST(Port, UnconfirmedInstructionsRunUnlessRefused) {
+  TestHost host;
+  for (const auto& [value, refuse] : {std::pair{"", false}, {"run", false}, {"refuse", true}}) {
+    host.settings["emulator.unconfirmed_instructions"] = value;
+    MachineConfig config;
+    std::string error;
+    ASSERT_TRUE(read_machine_config(&host.table, &config, &error)) << error;
+    EXPECT_EQ(config.refuse_unconfirmed, refuse) << value;
+  }
+}
+
 TEST(Port, BadConfigurationNamesKeyAndValue) {
   for (auto [key, value] : {std::pair{"emulator.product", "gpu.large"},
                             {"emulator.devices", "many"},
@@ -120,6 +131,7 @@ TEST(Port, BadConfigurationNamesKeyAndValue) {
                             {"emulator.hbm_bytes", "12Q"},
                             {"emulator.hbm_bytes", "4096"},
                             {"emulator.host_bytes", "8G"},
+                            {"emulator.unconfirmed_instructions", "maybe"},
                             {"emulator.driver_version", "1.0"}}) {
     TestHost host;
     host.settings[key] = value;

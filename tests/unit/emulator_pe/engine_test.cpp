@@ -103,6 +103,29 @@ TEST_F(PeEngine, PairWaitsInTheMiddle) {
   expect_products();
 }
 
+// Whoever waits for the first product of a pair finds it in PSUM.
+TEST_F(PeEngine, PostedLowProductIsThereBeforeTheHighOne) {
+  Program p;
+  Raw high = load_weights(2);
+  high[4] = isa::kWaitSemGe;
+  high[5] = 9;
+  high[8] = 1;
+  p.add(load_weights(1)).add(posting(matmul(1), 5)).add(high).add(matmul(2)).add(halt());
+  execute(p, NRTP_ENGINE_PE);
+  EXPECT_EQ(get<std::uint32_t>(sem(0, 5, NRTP_SEM_READ)), 1u);
+  for (std::uint32_t c = 0; c < kColumns; ++c)
+    for (std::uint32_t n = 0; n < kN; ++n) {
+      double sum = 0, whole = 0;
+      for (std::uint32_t r = 0; r < kRows; ++r) {
+        const float top = std::bit_cast<float>(std::bit_cast<std::uint32_t>(w(r, c)) & ~0xFFFu);
+        sum += static_cast<double>(w(r, c) - top) * static_cast<double>(x(r, n));
+        whole += static_cast<double>(w(r, c)) * static_cast<double>(x(r, n));
+      }
+      EXPECT_NE(get<float>(psum(c, 4 * n)), 0) << c << " " << n;
+      EXPECT_NEAR(get<float>(psum(c, 4 * n)), sum, 1e-9 * whole) << c << " " << n;
+    }
+}
+
 TEST_F(PeEngine, ControlRecordBetweenThePassesSplitsThem) {
   Program p;
   p.add(load_weights(1)).add(matmul(1)).add(mark(5)).add(load_weights(2)).add(matmul(2));

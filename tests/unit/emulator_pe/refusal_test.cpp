@@ -210,9 +210,6 @@ TEST_F(Refusal, RecordsThatAreOnlyDecoded) {
       {isa::op::PE_REG_WRITE, "PE_REG_WRITE: the meaning of its registers is not known"},
       {isa::op::WEIGHT_MASK, "WEIGHT_MASK: the layout of the record is not known"},
       {isa::op::WEIGHT_SHIFT, "WEIGHT_SHIFT: the layout of the record is not known"},
-      {isa::op::LDTAGS, "LDTAGS: how tags select rows"},
-      {isa::op::MATMUL_SPARSE, "MATMUL_SPARSE: how tags select rows"},
-      {isa::op::PE_MANAGE_SEED, "PE_MANAGE_SEED: stochastic rounding is not implemented"},
   };
   for (const auto& [opcode, text] : cases) {
     Record r{};

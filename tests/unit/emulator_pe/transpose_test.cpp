@@ -71,6 +71,27 @@ TEST_F(Transpose, BitsPassUnchanged) {
       }
 }
 
+// Zeros of either sign select nothing.
+TEST_F(Transpose, NegativeZerosArePartOfAPermutation) {
+  std::vector<std::uint32_t> from(128);
+  std::iota(from.begin(), from.end(), 0);
+  random_bits(128, 256);
+  permutation(isa::kDtBfloat16, 128, from);
+  const std::uint16_t negative_zero = 0x8000;
+  for (std::uint32_t r = 0; r < 128; ++r)
+    std::memcpy(sbuf(kSelect + r * kSbufStride) + 2 * ((r + 5) % 128), &negative_zero, 2);
+  const Shape s{.dtype = isa::kDtBfloat16, .transpose = 1};
+  ASSERT_EQ(run({load_weights(backwards(kData, s.dtype, 128), s),
+                 matmul(dense(kSelect, 128), dense(kPsum, 128), acc::SINGLE, s)}),
+            "");
+  for (std::uint32_t c = 0; c < 128; ++c)
+    for (std::uint32_t n = 0; n < 128; ++n) {
+      std::uint16_t got;
+      std::memcpy(&got, psum(c, 2 * n), 2);
+      ASSERT_EQ(got, get(kData + n * kSbufStride, c, 2)) << c << " " << n;
+    }
+}
+
 TEST_F(Transpose, TileAndStridedDestination) {
   std::vector<std::uint32_t> from(32);
   std::iota(from.begin(), from.end(), 0);

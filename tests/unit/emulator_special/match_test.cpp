@@ -136,6 +136,19 @@ TEST_F(Match, MissingKeysAndPositionsAreRefused) {
   refused(find(16), {"MATCH_VALUE_LOAD"});
 }
 
+// What an earlier record left in lanes that the last one did not name is stale.
+TEST_F(Match, FewerLanesLeaveNoOldOnes) {
+  ok(keys(0x40, 2));
+  ok(find(16, isa::kDtUint32, 2));
+  ok(replace(16, 0, 2));
+  ok(indices(isa::kDtUint32, 2));
+  ok(replace(16, 0, 1));
+  ok(indices(isa::kDtUint32, 1));
+  refused(indices(isa::kDtUint32, 2), {"channels is 2", "MATCH_REPLACE8"});
+  ok(keys(0x40, 1));
+  refused(find(16, isa::kDtUint32, 2), {"channels is 2", "MATCH_VALUE_LOAD"});
+}
+
 TEST_F(Match, WrongFieldsAreRefused) {
   refused(max8(7, 0x40, 1), {"source elements is 7", "8 and 16384"});
   refused(max8(16385, 0x40, 1), {"16385"});

@@ -310,7 +310,11 @@ class VectorTest : public ::testing::Test, private Bus {
 
  private:
   const AddressMap& map() const override { return *map_; }
-  bool bus_read(std::uint64_t, void*, std::uint64_t, const Origin&) override { return false; }
+  // Memory of tables, all of it zero.
+  bool bus_read(std::uint64_t, void* out, std::uint64_t bytes, const Origin&) override {
+    std::memset(out, 0, bytes);
+    return true;
+  }
   bool bus_write(std::uint64_t, const void*, std::uint64_t, const Origin&) override {
     return false;
   }

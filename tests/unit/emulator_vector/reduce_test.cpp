@@ -353,6 +353,46 @@ TEST_F(ReduceTest, TensorTensorScan) {
   refused(record(alu::MULT, alu::ADD).set(f::imm0_src, 0).set(f::imm0_dtype, kBf16), "immediate");
 }
 
+// One element from all of them, over more than one chunk of 512.
+TEST_F(ReduceTest, AcrossPartitionsToOneElement) {
+  namespace f = layout::S4D4_CR;
+  engine = NRTP_ENGINE_POOL;
+  const auto record = [&](std::uint8_t opcode, const Tensor& from, int reduce, const Tensor& out) {
+    return Record(opcode)
+        .set(f::in_dtype, from.type)
+        .set(f::out_dtype, out.type)
+        .set(f::num_active_channels, 32)
+        .set(f::reduce_op, reduce)
+        .tensor(f::src, from, 4)
+        .tensor(f::dst, out, 4);
+  };
+  const Tensor in{0, kI16, {1, 50}, {40, 30}}, sum = row(1 << 16, kF32, 1),
+                                               bits = row(1 << 16, kI16, 1);
+  // Numbers below 128, so that every partial sum is exact in FP32, and one bit of
+  // its own in the first chunk.
+  for (int p = 0; p < 32; ++p)
+    for (int i = 0; i < 1200; ++i) put_raw(in, p, i, random_() % 128);
+  put_raw(in, 7, 3, 0x4000);
+  double all = 0, most = 0;
+  std::uint64_t combined[3] = {0, 0xFFFF, 0};  // or, and, exclusive or
+  for (int p = 0; p < 32; ++p)
+    for (int i = 0; i < 1200; ++i) {
+      all += get(in, p, i);
+      most = std::max(most, get(in, p, i));
+      combined[0] |= raw(in, p, i);
+      combined[1] &= raw(in, p, i);
+      combined[2] ^= raw(in, p, i);
+    }
+  run(record(op::CROSS_LANE_REDUCE_ARITH, in, 0, sum));
+  EXPECT_EQ(get(sum, 0, 0), all);
+  run(record(op::CROSS_LANE_REDUCE_ARITH, in, 2, sum));
+  EXPECT_EQ(get(sum, 0, 0), most);
+  for (const int k : {0, 1, 2}) {
+    run(record(op::CROSS_LANE_REDUCE_BITVEC, in, 3 + k, bits));
+    EXPECT_EQ(raw(bits, 0, 0), combined[k]) << k;
+  }
+}
+
 TEST_F(ReduceTest, AcrossPartitions) {
   namespace f = layout::S4D4_CR;
   engine = NRTP_ENGINE_POOL;

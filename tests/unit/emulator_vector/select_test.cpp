@@ -408,14 +408,33 @@ TEST_F(Lanes, ShuffleNamesTheLanesItUses) {
   EXPECT_TRUE(seen.both.empty());
 }
 
-TEST_F(SelectTest, WhatIsOnlyDecodedSaysWhy) {
-  for (const std::uint8_t opcode :
-       {op::TENSOR_SCALAR_PTR_MULTI_ARITH, op::TENSOR_SCALAR_PTR_MULTI_BITVEC,
-        op::TENSOR_SCALAR_PTR_MULTI_DUAL_ARITH, op::TENSOR_SCALAR_PTR_MULTI_DUAL_BITVEC,
-        op::TENSOR_SCALAR_IMM_LD_ARITH, op::TENSOR_SCALAR_IMM_LD_BITVEC, op::TENSOR_SCALAR_SELECT,
-        op::TRANSPOSE_TENSOR_REDUCE_ARITH_OP, op::TRANSPOSE_TENSOR_REDUCE_BITVEC_OP,
-        op::TRANSPOSE_TENSOR_SCALAR_ARITH_OP})
-    refused(Record(opcode), "not published");
+// A sum made on one quadrant is read to another.
+TEST_F(SelectTest, AccumulatorsBelongToChannels) {
+  namespace ts = layout::S3D3_TS;
+  namespace rd = layout::D1_RD;
+  const Tensor in = row(0x1000 + 32 * kPartition, kF32, 100);
+  const Tensor scaled = row(0x2000 + 64 * kPartition, kF32, 100), sum = row(0x3000, kF32, 1);
+  fill(in, 32);
+  run(Record(op::TENSOR_SCALAR_CACHE_REDUCE)
+          .tensor(ts::src, in, 3)
+          .tensor(ts::dst, scaled, 3)
+          .set(ts::in_dtype, kF32)
+          .set(ts::out_dtype, kF32)
+          .set(ts::num_active_channels, 32)
+          .set(ts::accumulator_cmd, 3)
+          .set(ts::op0, alu::MULT)
+          .set(ts::imm0, bits_of(2.0f))
+          .set(ts::op1, alu::MAX));
+  run(Record(op::DVE_READ_ACCUMULATOR)
+          .tensor(rd::dst, sum, 1)
+          .set(rd::dtype, kF32)
+          .set(rd::num_active_channels, 32)
+          .set(rd::dst_element_count, 1));
+  for (int p = 0; p < 32; ++p) {
+    double want = 2 * get(in, p, 0);
+    for (int i = 1; i < 100; ++i) want = std::max(want, 2 * get(in, p, i));
+    expect(sum, p, 0, want);
+  }
 }
 
 }  // namespace

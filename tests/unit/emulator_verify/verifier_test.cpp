@@ -91,6 +91,37 @@ TEST_F(Verified, WriteNotOrderedAfterWrite) {
   expect_logged({"verify:", "destination", "not ordered after the write of core 0"});
 }
 
+// POOL counts to 1 itself, DVE to 2: "greater than 1" is ordered after DVE, as
+// "at least 2" is.
+TEST_F(Verified, EveryComparisonThatNeedsTheIncrementOrdersAfterIt) {
+  struct Case {
+    std::uint8_t mode;
+    std::uint32_t value;
+  };
+  for (const Case c :
+       {Case{isa::kWaitSemGe, 2}, Case{isa::kWaitSemGt, 1}, Case{isa::kWaitSemEq, 2}}) {
+    make(all());
+    host_fills(0, 64);
+    const auto counted = [](isa::TensorTensorRecord r) {
+      r.h.update_mode = isa::kUpdateSemInc;
+      r.h.update_index = 20;
+      return r;
+    };
+    auto consumer = add(96, 96, 128);
+    consumer.h.wait_mode = c.mode;
+    consumer.h.wait_index = 20;
+    consumer.h.value = c.value;
+    load(Program{}.add(counted(add(0, 32, 64))).add(consumer).add(mark(21)).add(halt()));
+    load(Program{}.add(counted(add(0, 32, 96))).add(halt()), kProgram + 0x1000);
+    start(NRTP_ENGINE_POOL);
+    run();
+    start(NRTP_ENGINE_DVE, kProgram + 0x1000);
+    run();
+    EXPECT_EQ(dev().semaphore_read(0, 21), 1u) << int{c.mode};
+    EXPECT_EQ(findings(), 0u) << int{c.mode};
+  }
+}
+
 TEST_F(Verified, ReadNotOrderedAfterWriteAndTheSemaphoreThatOrdersIt) {
   for (const bool waits : {false, true}) {
     make(all());

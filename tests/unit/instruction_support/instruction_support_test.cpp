@@ -81,6 +81,20 @@ TEST_P(Support, ARefusalHasAReason) {
   }
 }
 
+// Only what executes is read, and the document shows it.
+TEST_P(Support, AReadingBelongsToWhatExecutes) {
+  const char* reading = isa::device_reading(i().opcode);
+  if (!reading) return;
+  EXPECT_TRUE(claims_to_execute()) << i().name;
+  EXPECT_GE(std::strlen(reading), 10u) << i().name;
+  const std::string line = std::string("executes; reading: ") + reading;
+  EXPECT_NE(isa::support_markdown().find("| " + line + " |"), std::string::npos) << i().name;
+  EXPECT_NE(isa::support_listing().find(line + "\n"), std::string::npos) << i().name;
+  EXPECT_NE(isa::support_json().find(std::string("\"reading\": \"") + reading + "\""),
+            std::string::npos)
+      << i().name;
+}
+
 // A record that is refused for its opcode is refused with the table's words.
 TEST_P(Support, TheDeviceGivesTheReasonOfTheTable) {
   const emu::PlanSupport plans = emu::plan_support(i().opcode);

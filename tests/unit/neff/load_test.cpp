@@ -281,6 +281,29 @@ TEST_F(LoadTest, RefusedTargetEndsWithTheRemedyOfTheProcess) {
       << refused.status().message();
 }
 
+TEST_F(LoadTest, SetOfTwentyFiveFunctions) {
+  std::string list;
+  for (int i = 0; i < 24; ++i) list += R"({"func_name": "f", "func_id": 1}, )";
+  neff_.replace("sg00/exp_set.json", "\"profile_meta_data\": [", "\"profile_meta_data\": [" + list);
+  const auto program = load(neff_.build());
+  EXPECT_TRUE(program.is_ok()) << program.status().message();
+}
+
+// Programs may use every semaphore that the runtime leaves them: 3 to 255.
+TEST_F(LoadTest, FirstAndLastSemaphore) {
+  neff_.replace("sg00/def.json", "[8, 9, 10, 11]", "[3, 9, 10, 255]");
+  const auto program = load(neff_.build());
+  EXPECT_TRUE(program.is_ok()) << program.status().message();
+}
+
+// A partition has 256 KiB.
+TEST_F(LoadTest, ScratchUpToTheEndOfItsPartition) {
+  neff_.replace("sg00/def.json", "\"SB_scratch_partition_offset\": 0",
+                "\"SB_scratch_partition_offset\": 245760");
+  const auto program = load(neff_.build());
+  EXPECT_TRUE(program.is_ok()) << program.status().message();
+}
+
 TEST_F(LoadTest, AnyTarget) {
   neff_.replace("kelf-0.json", "\"sunda\"", "\"*\"");
   EXPECT_TRUE(load(neff_.build()).is_ok());

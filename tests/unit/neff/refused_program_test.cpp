@@ -172,7 +172,15 @@ const Refusal kQueues[] = {
     edit("EmbeddingSemaphore", kDef, "\"type\": \"in\"",
          "\"type\": \"in\", \"embedding_update_sync_semaphore\": 9",
          {kDef, "dma_queue.qSPIO0.embedding_update_sync_semaphore", "not supported"}),
-    edit("TwoInstances", kDef, "[\"qPoolIO0_a\"]", "[\"qPoolIO0_a\", \"qPoolIO0_b\"]",
+    edit("InstanceTwice", kDef, "[\"qPoolIO0_a\"]", "[\"qPoolIO0_a\", \"qPoolIO0_a\"]",
+         {kDef, "dma_queue.qPoolIO0.queue_instances[1]", "\"qPoolIO0_a\"", "already"}),
+    edit("BlockOfNoInstance", kDef, "[\"qPoolIO0_a\"]", "[\"qPoolIO0_a\", \"qPoolIO0_b\"]",
+         {kPool, "dma[0]", "\"instance_name\" is missing", "\"qPoolIO0\"", "2 instances"}),
+    edit("InstancesOfGeneratedDma", kDef,
+         "\"out\", \"owner\": \"pool\", \"num_queues\": 16, \"semaphore\": 24,\n    "
+         "\"queue_instances\": [\"qPoolIO0_a\"]",
+         "\"dynamic\", \"owner\": \"pool\", \"num_queues\": 16, \"semaphore\": 24,\n    "
+         "\"queue_instances\": [\"qPoolIO0_a\", \"qPoolIO0_b\"]",
          {kDef, "dma_queue.qPoolIO0", "queue_instances", "2 instances"}),
     edit("Instances", kDef, "[\"qPoolIO0_a\"]", "[1]",
          {kDef, "dma_queue.qPoolIO0.queue_instances[0]", "1"}),

@@ -106,6 +106,14 @@ class StagingOf : public ::testing::Test {
 };
 #define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
+// Tables, spare descriptors and the event are together what the usual kick releases.
+TEST_F(StagingOf, TableRingHasAsManyDescriptorsAsItsKick) {
+  bring_up(NRTP_FORM_2_27);
+  auto model = stage();
+  ASSERT_TRUE(model.is_ok()) << model.status().message();
+  EXPECT_EQ(core(*model).dve.descriptors, 5u);  // device images of real runs
+}
+
 TEST_F(StagingOf, VirtualVariablesAreOverlappingSlicesOfOneRegion) {
   bring_up();
   graph().variables[5].backing_offset = 8192;  // v: [8192, +4096)

@@ -87,6 +87,31 @@ TEST_F(Compute, CastIsOnePacketPerRow) {
   EXPECT_EQ(q.blocks[0].s2m, 3u);
 }
 
+// Three elements in two runs of six bytes: the middle one lies in both.
+TEST_F(Compute, ElementsAcrossRowsAreKept) {
+  neff::Descriptor d;
+  d.op = neff::DmaOp::kCast;
+  d.from = {typed(pattern(a_, 0, {6, 2}, {1, 100}), kF32)};
+  d.to = typed(pattern(b_, 0, {6}, {1}), kF16);
+  const QueueRings q = lower(d, 2);
+  std::uint64_t elements = 0, from = 0, to = 0;
+  for (const VirtualRing& ring : q.rings) {
+    for (const DmaDescriptor& t : ring.tx) {
+      if ((t.len_ctrl & kMeta) != 0) {
+        elements += t.address;
+      } else if (t.address >= kSrc && t.address < kSrc + 200) {
+        from += t.len_ctrl & 0xFFFF;
+      }
+    }
+    for (const DmaDescriptor& r : ring.rx) {
+      if (r.address >= kDst && r.address < kDst + 6) to += r.len_ctrl & 0xFFFF;
+    }
+  }
+  EXPECT_EQ(elements, 3u);
+  EXPECT_EQ(from, 12u);
+  EXPECT_EQ(to, 6u);
+}
+
 // 128 rows of 128 int8: what profiles of real runs count.
 TEST_F(Compute, CastCountsOfRealRuns) {
   neff::Descriptor d;
@@ -186,6 +211,48 @@ TEST_F(Compute, PacketsStayWithinTheArchsLimits) {
   EXPECT_EQ(elements, 300u);
   EXPECT_GE(packets, 3u);
   EXPECT_EQ(q.rings[0].tx.size(), 2 * 300u + 1);
+}
+
+// Where descriptors run out before elements, reductions are cut at multiples of 32.
+TEST_F(Compute, ReductionsAreCutInUnits) {
+  neff::Descriptor d;
+  d.op = neff::DmaOp::kAdd;
+  d.from = {typed(pattern(a_, 0, {4, 300, 1}, {1, 8, 0}), kF32)};
+  d.to = typed(pattern(b_, 0, {1200}, {1}), kF32);
+  const QueueRings q = lower(d, 1);
+  std::vector<std::uint64_t> counts;
+  for (const DmaDescriptor& t : q.rings[0].tx) {
+    if ((t.len_ctrl & kMeta) != 0) counts.push_back(t.address & 0xFFFFFFFF);
+  }
+  ASSERT_GE(counts.size(), 3u);
+  std::uint64_t sum = counts.back();
+  for (std::size_t i = 0; i + 1 < counts.size(); ++i) {
+    EXPECT_EQ(counts[i] % 32, 0u) << counts[i];
+    sum += counts[i];
+  }
+  EXPECT_EQ(sum, 300u);
+}
+
+// 127 runs with their META descriptor are a whole packet of 128; a constant is
+// one more.
+TEST_F(Compute, ConstantTakesAPlaceInThePacket) {
+  neff::Descriptor d;
+  d.op = neff::DmaOp::kMax;
+  d.from = {typed(pattern(a_, 0, {4, 127, 1}, {1, 8, 0}), kF32)};
+  d.to = typed(pattern(b_, 0, {508}, {1}), kF32);
+  for (const bool constant : {false, true}) {
+    if (constant) d.constant = 0.5f;
+    const QueueRings q = lower(d, 1);
+    std::size_t n = 0, packets = 0, constants = 0;
+    for (const DmaDescriptor& t : q.rings[0].tx) {
+      n = (t.len_ctrl & kFirst) != 0 ? 1 : n + 1;
+      EXPECT_LE(n, 128u);
+      packets += (t.len_ctrl & kMeta) != 0 && (t.len_ctrl & 0xFFFF) == 0;
+      constants += (t.len_ctrl & kMeta) != 0 && (t.len_ctrl & 0xFFFF) == 0xFFFF;
+    }
+    EXPECT_EQ(packets, constant ? 2u : 1u);
+    EXPECT_EQ(constants, constant ? 2u : 0u);
+  }
 }
 
 // The parameters of a META descriptor may look like a template: 1.0f does.

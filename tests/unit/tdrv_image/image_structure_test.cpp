@@ -243,6 +243,48 @@ TEST(ImageStructure, SetUpWritesBasesOfSixteenRings) {
   EXPECT_EQ(stores, 12u);
 }
 
+// The DVE tables come over one engine of the core: number 11, queue 14 (device
+// images of real runs). The broadcast that resets this ring excludes the others.
+TEST(ImageStructure, TableRingIsResetAlone) {
+  TestProgram p;
+  const ImageSet images = assemble(p.inputs());
+  constexpr std::uint64_t kS2mReset = 0xffff1000000 + 0x21000 + 14 * 0x1000 + 0x64;
+  constexpr std::uint64_t kM2sReset = 0xffff1000000 + 0x1000 + 14 * 0x1000 + 0xB0;
+  for (std::size_t e = 0; e < images.size(); ++e) {
+    std::size_t found = 0;
+    for (std::size_t s = 0; s < images[e].gate_offset / kRecordBytes; ++s) {
+      if (images[e].bytes[s * kRecordBytes] != isa::kOpWrite) continue;
+      const auto r = record_at<isa::WriteRecord>(images[e], s);
+      if (r.address0 != kS2mReset) continue;
+      EXPECT_EQ(r.address1, kM2sReset);
+      EXPECT_EQ(r.data0, 0xF7FF0100u);
+      EXPECT_EQ(r.data1, 0xF7FF0100u);
+      ++found;
+    }
+    EXPECT_EQ(found, e == NRTP_ENGINE_DVE ? 1u : 0u) << e;
+  }
+}
+
+// The usual kick of the DVE tables is 5 (device images of real runs); a ring of
+// longer tables says how many descriptors it has.
+TEST(ImageStructure, TableRingIsReleasedAsAWhole) {
+  TestProgram p;
+  constexpr std::uint64_t kS2mTail = 0xffff0000000 + 11 * 0x40000 + 0x21000 + 14 * 0x1000 + 0x38;
+  for (const std::uint32_t descriptors : {0u, 9u}) {
+    ImageInputs in = p.inputs();
+    in.dve.descriptors = descriptors;
+    const Image dve = assemble(in)[NRTP_ENGINE_DVE];
+    std::vector<std::array<std::uint64_t, 2>> released;
+    for (std::size_t s = 0; s < dve.gate_offset / kRecordBytes; ++s) {
+      if (dve.bytes[s * kRecordBytes] != isa::kOpWrite) continue;
+      const auto r = record_at<isa::WriteRecord>(dve, s);
+      if (r.address0 == kS2mTail) released.push_back({r.data0, r.data1});
+    }
+    const std::uint64_t want = descriptors == 0 ? 5 : descriptors;
+    EXPECT_EQ(released, (std::vector<std::array<std::uint64_t, 2>>{{want, want}}));
+  }
+}
+
 TEST(ImageStructure, SetWithBothCallerSidesDoublesTheIoSwitch) {
   TestProgram p;
   const auto in_var = p.add_variable("x", neff::VariableType::kInput, 4096, kCaller);

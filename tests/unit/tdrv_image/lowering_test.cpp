@@ -310,7 +310,7 @@ TEST(Lowering, CoreBarrierRaisesThePeerAndWaitsForIt) {
 TEST(Lowering, CoreBarrierNeedsTwoCoresAndASemaphoreOfPrograms) {
   TestProgram p;
   p.add(Engine::kPool, core_barrier(9));
-  EXPECT_HAS(refusal(p), "PSEUDO_CORE_BARRIER needs a program on two physical cores");
+  EXPECT_HAS(refusal(p), "PSEUDO_CORE_BARRIER (0xd8): needs a program on two physical cores");
   for (const std::uint32_t semaphore : {2u, 256u, 0xFFFFFFFFu}) {
     TestProgram bad;
     bad.add(Engine::kPool, core_barrier(semaphore));

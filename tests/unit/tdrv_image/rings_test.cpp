@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
 
+#include "tdrv/image/block_split.h"
 #include "test_program.h"
 
 namespace opennrt::tdrv::test {
@@ -92,6 +94,35 @@ std::size_t increments(const QueueRings& q) {
     for (const DmaDescriptor& d : ring.tx) n += is_increment(d);
   }
   return n;
+}
+
+// Pieces that end at different bytes on the two sides, with less room in a
+// packet than they need.
+TEST(Packets, UnevenPiecesStayWithinTheLimit) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE(round);
+    const std::uint64_t total = 1 + random() % 300;
+    std::vector<image::Piece> side[2];
+    std::vector<std::uint64_t> bytes[2];  // address of each byte in order
+    for (const int s : {0, 1}) {
+      std::uint64_t address = s == 0 ? kSrc : kDst;
+      for (std::uint64_t left = total; left != 0;) {
+        const std::uint64_t n = std::min<std::uint64_t>(left, 1 + random() % 60);
+        address += 64;  // pieces do not touch
+        side[s].push_back({address, n});
+        for (std::uint64_t b = 0; b < n; ++b) bytes[s].push_back(address++);
+        left -= n;
+      }
+    }
+    std::map<std::uint64_t, std::uint64_t> expected;
+    for (std::uint64_t b = 0; b < total; ++b) expected.emplace(bytes[1][b], bytes[0][b]);
+    const std::uint32_t limit = 1 + random() % 4;
+    QueueRings q;
+    image::append_packets(side[0], side[1], limit, limit, q.rings[0]);
+    ASSERT_EQ(execute(q, limit), expected);
+    if (HasFailure()) return;
+  }
 }
 
 struct Shape {

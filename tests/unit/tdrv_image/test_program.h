@@ -139,18 +139,29 @@ class TestProgram {
     const auto numbers = assign_hardware_queues(sg);
     for (std::size_t i = 0; numbers.is_ok() && i < sg.queues.size(); ++i) {
       const std::uint32_t q = (*numbers)[i];
-      auto built = rings(sg.queues[i], arch);
+      const auto built = build_instance_rings(sg.queues[i], {.arch = &arch,
+                                                             .product = arch.products,
+                                                             .core = 0,
+                                                             .platform = NRTP_PLATFORM_EMULATOR,
+                                                             .subgraph = &sg,
+                                                             .variable_address = addresses,
+                                                             .filler_pa = kFiller,
+                                                             .peer_core = std::nullopt});
       if (!built.is_ok()) continue;
       QueuePlacement& p = in.queues[q];
       p.set = &sg.queues[i];
       p.hardware_queue = q;
-      p.caller_sources = built->caller_sources;
-      p.caller_destinations = built->caller_destinations;
-      p.blocks = built->blocks;
-      p.total_s2m = static_cast<std::uint32_t>(built->rings[0].rx.size());
-      for (std::uint32_t r = 0; r < kMaxRings; ++r) {
-        p.m2s_base[r] = 0x80000000 + 0x100000ull * q + 0x1000ull * r;
-        p.s2m_base[r] = 0x90000000 + 0x100000ull * q + 0x1000ull * r;
+      p.caller_sources = built->front().caller_sources;
+      p.caller_destinations = built->front().caller_destinations;
+      p.more.resize(built->size() - 1);
+      for (std::size_t n = 0; n < built->size(); ++n) {
+        RingPlacement& placed = n == 0 ? p : p.more[n - 1];
+        placed.blocks = (*built)[n].blocks;
+        placed.total_s2m = static_cast<std::uint32_t>((*built)[n].rings[0].rx.size());
+        for (std::uint32_t r = 0; r < kMaxRings; ++r) {
+          placed.m2s_base[r] = 0x80000000 + 0x100000ull * q + 0x1000ull * r + 0x10000000ull * 2 * n;
+          placed.s2m_base[r] = placed.m2s_base[r] + 0x10000000;
+        }
       }
     }
     return in;

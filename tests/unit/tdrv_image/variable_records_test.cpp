@@ -250,6 +250,16 @@ TEST_F(Variables, RegisterLoadAndStoreOfAVariable) {
   EXPECT_HAS(refused(r), "a count is 0");
   r.count_inner = r.count_outer = 6;
   EXPECT_HAS(refused(r), "moves 36 elements; a record holds 32");
+  // Steps count elements: the second one lies at byte 2400 or 9600 of 4096.
+  r.count_inner = 2;
+  r.count_outer = 1;
+  r.step_inner = 600;
+  p_.clear_stream(Engine::kPool);
+  p_.add(Engine::kPool, r);
+  EXPECT_EQ(image().main_bytes, kRecordBytes);
+  r.step_inner = 2400;
+  EXPECT_HAS(refused(r), "reaches bytes 0 to 9603 of 'w'");
+  r.step_inner = 1;
   r.count_inner = r.count_outer = 1;
   r.r0 = 1;
   EXPECT_HAS(refused(r), "byte 13 is 1");
@@ -380,6 +390,31 @@ TEST_F(Functions, BodiesLieBehindThePostambleAndReturn) {
   }
   EXPECT_TRUE(inserted);
   EXPECT_TRUE(deleted);
+}
+
+TEST_F(Functions, EachEndsWhereTheNextBegins) {
+  // 0 ORDER, 1 call g, 2 call f, 3 begin f, 4 NOP, 5 return, 6 begin g, 7 return
+  auto second = begin("g");
+  second.return_lo = 12;
+  second.return_hi = 13;
+  p_.add(Engine::kPe, call("g"));
+  p_.add(Engine::kPe, call("f"));
+  p_.add(Engine::kPe, begin("f"));
+  p_.add(Engine::kPe, nop());
+  p_.add(Engine::kPe, ret());
+  p_.add(Engine::kPe, second);
+  p_.add(Engine::kPe, ret());
+  const Image i = image(Engine::kPe);
+  ASSERT_EQ(i.main_bytes, 7 * kRecordBytes);
+  ASSERT_EQ(i.bytes.size(), i.function_offset + 3 * kRecordBytes);
+  const auto from_main = static_cast<std::int32_t>(i.function_offset - i.main_offset);
+  EXPECT_EQ(at<MoveRecord>(i, i.main_offset, 1).dst[0], 12);
+  EXPECT_EQ(at<isa::CompareBranchRecord>(i, i.main_offset, 3).offset, from_main + (2 - 3) * 64);
+  EXPECT_EQ(at<MoveRecord>(i, i.main_offset, 4).dst[0], 10);
+  EXPECT_EQ(at<isa::CompareBranchRecord>(i, i.main_offset, 6).offset, from_main + (0 - 6) * 64);
+  EXPECT_EQ(at<isa::CompareBranchRecord>(i, i.function_offset, 1).target_lo, 10);
+  EXPECT_EQ(at<isa::CompareBranchRecord>(i, i.function_offset, 2).target_lo, 12);
+  EXPECT_EQ(at<isa::CompareBranchRecord>(i, i.function_offset, 2).target_hi, 13);
 }
 
 TEST_F(Functions, ExitBranchesToThePostambleFromAnywhere) {

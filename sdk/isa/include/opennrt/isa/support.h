@@ -11,6 +11,9 @@ namespace opennrt::isa {
 
 // nullptr: executed (or no instruction), else why a program that uses it is refused.
 const char* device_refusal(std::uint8_t opcode);
+// `reading` of opcodes.yaml: what of an executed instruction's meaning is our
+// reading, confirmed by no public source and no real program. nullptr: nothing.
+const char* device_reading(std::uint8_t opcode);
 
 // "131 of 166 opcodes execute, 35 only decode"
 std::string support_summary();
@@ -18,7 +21,8 @@ std::string support_summary();
 std::string support_markdown();
 // {"instructions": [...], "executes": N, "decodes": N}
 std::string support_json();
-// One line per instruction: code, name, engines, families, "executes" or the reason.
+// One line per instruction: code, name, engines, families, "executes" (and the reading) or the
+// reason.
 std::string support_listing();
 
 }  // namespace opennrt::isa
