@@ -2,7 +2,10 @@
 //
 // Predicated copies and SELECT_REDUCE: one of two values per element, chosen by
 // an integer predicate tensor.
+#include <algorithm>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "compute/alu.h"
 #include "compute/checks.h"
@@ -17,6 +20,44 @@ namespace opennrt::emu {
 namespace {
 
 namespace alu = isa::code::alu_op;
+
+// Visits the elements of partition p whose flag is not 0 (or 0, if reversed).
+void visit_chosen(OperandVisitor& visitor, const char* name, const Operand& operand,
+                  std::uint32_t p, const std::vector<std::uint32_t>& flags, bool reversed,
+                  Access access) {
+  Operand part = operand;
+  part.first_partition = operand.first_partition + p;
+  Cursor cursor(operand.pattern);
+  for (std::uint64_t i = 0; i < flags.size();) {
+    const Cursor::Run run = cursor.next(flags.size() - i);
+    for (std::uint64_t j = 0; j < run.count;) {
+      const auto chosen = [&](std::uint64_t k) { return (flags[i + k] != 0) != reversed; };
+      std::uint64_t end = j;
+      while (end < run.count && chosen(end)) ++end;
+      if (end != j) {
+        part.base = operand.partition(p) +
+                    (run.offset + static_cast<std::int64_t>(j) * run.step) * operand.element_bytes;
+        const std::uint64_t n = end - j;
+        const std::int64_t reach = run.step * static_cast<std::int64_t>(n - 1);
+        part.pattern = Pattern();
+        part.pattern.step[0] = run.step;
+        part.pattern.count[0] = part.pattern.total = n;
+        part.pattern.lowest = std::min<std::int64_t>(reach, 0);
+        part.pattern.highest = std::max<std::int64_t>(reach, 0);
+        visitor.visit(name, part, 1, access);
+      }
+      j = end + 1;
+    }
+    i += run.count;
+  }
+}
+
+// Predicates of partition p.
+std::vector<std::uint32_t> read_flags(const Operand& predicate, std::uint32_t p) {
+  std::vector<std::uint32_t> flags(predicate.pattern.total);
+  BitReader(predicate, p).next(flags.size(), flags.data());
+  return flags;
+}
 
 // COPY_PREDICATED and CAST_PREDICATED: dst = src1 where src0 != 0, the other
 // elements keep what they have.
@@ -73,8 +114,17 @@ class CopyPredicated final : public ComputePlan {
 
   void visit_operands(EngineState& state, OperandVisitor& visitor) const override {
     pred_.visit(state, visitor, Access::kRead);
-    in_.visit(state, visitor, Access::kRead);
-    out_.visit(state, visitor, Access::kReadWrite);
+    Operand places[3];
+    std::string ignored;  // a bad address: execute() reports it
+    const Operand* pred = pred_.resolve(state, &places[0], &ignored);
+    const Operand* in = pred ? in_.resolve(state, &places[1], &ignored) : nullptr;
+    const Operand* out = in ? out_.resolve(state, &places[2], &ignored) : nullptr;
+    if (!out) return;
+    for (std::uint32_t p = 0; p < partitions_; ++p) {
+      const std::vector<std::uint32_t> flags = read_flags(*pred, p);
+      visit_chosen(visitor, "source 1", *in, p, flags, false, Access::kRead);
+      visit_chosen(visitor, "destination", *out, p, flags, false, Access::kWrite);
+    }
   }
 
  private:
@@ -165,7 +215,14 @@ class CopyPredicatedScalar final : public ComputePlan {
   void visit_operands(EngineState& state, OperandVisitor& visitor) const override {
     pred_.visit(state, visitor, Access::kRead);
     scalar_.visit(state, visitor);
-    out_.visit(state, visitor, Access::kReadWrite);
+    Operand places[2];
+    std::string ignored;  // a bad address: execute() reports it
+    const Operand* pred = pred_.resolve(state, &places[0], &ignored);
+    const Operand* out = pred ? out_.resolve(state, &places[1], &ignored) : nullptr;
+    if (!out) return;
+    for (std::uint32_t p = 0; p < partitions_; ++p)
+      visit_chosen(visitor, "destination", *out, p, read_flags(*pred, p), reversed_,
+                   Access::kWrite);
   }
 
  private:

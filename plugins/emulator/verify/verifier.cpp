@@ -38,8 +38,10 @@ void for_each_run(const Operand& operand, std::uint32_t partitions, F f) {
       const Cursor::Run run = cursor.next(left);
       left -= run.count;
       const std::int64_t width = operand.element_bytes;
-      if (run.step == 1) {
-        f(p, base + run.offset * width, run.count * operand.element_bytes);
+      if (run.step == 1 || run.step == -1) {
+        const std::int64_t lowest =
+            run.step == 1 ? run.offset : run.offset - static_cast<std::int64_t>(run.count - 1);
+        f(p, base + lowest * width, run.count * operand.element_bytes);
         continue;
       }
       for (std::uint64_t i = 0; i < run.count; ++i)
@@ -195,10 +197,17 @@ std::string Verifier::unit(Moment moment) const {
   return actor_names_[moment.actor()] + (slot == 0 ? std::string() : " (" + place(slot) + ")");
 }
 
-std::string Verifier::check(Actor a, std::string_view what, std::uint64_t pa,
-                            const std::uint8_t* host, std::uint64_t bytes, bool write) {
-  std::string finding;
+void Verifier::check(Actor a, std::string_view what, std::uint64_t pa, const std::uint8_t* host,
+                     std::uint64_t bytes, bool write, std::string& finding) {
   const Moment now = clocks_.now(a);
+  // Neighbouring bytes mostly have the same past.
+  Moment seen_before{};
+  const auto is_before = [&](Moment m) {
+    if (m == seen_before) return true;
+    if (!clocks_.is_before(m, a)) return false;
+    seen_before = m;
+    return true;
+  };
   const auto base = reinterpret_cast<std::uintptr_t>(host);
   const auto at = [&](std::uintptr_t address) { return place(pa + (address - base)); };
   shadow_.each(base, bytes, [&](ByteState& s, std::uintptr_t address, std::uint64_t) {
@@ -209,12 +218,12 @@ std::string Verifier::check(Actor a, std::string_view what, std::uint64_t pa,
       return;
     }
     if (options_.races && finding.empty()) {
-      if (!clocks_.is_before(s.write, a))
+      if (!is_before(s.write))
         finding = std::string(what) + (write ? ": writes " : ": reads ") + at(address) +
                   ", not ordered after the write of " + unit(s.write);
       if (write)
         for (const Moment& r : s.reads)
-          if (finding.empty() && !clocks_.is_before(r, a))
+          if (finding.empty() && !is_before(r))
             finding = std::string(what) + ": writes " + at(address) +
                       ", not ordered after the read of " + unit(r);
     }
@@ -225,11 +234,10 @@ std::string Verifier::check(Actor a, std::string_view what, std::uint64_t pa,
     // Keep the readers that a later write could miss.
     Moment* slot = &s.reads[0];
     for (Moment& r : s.reads)
-      if (!r || clocks_.is_before(r, a)) slot = &r;
+      if (!r || is_before(r)) slot = &r;
     if (s.reads[0].actor() == a && s.reads[0]) slot = &s.reads[0];
     *slot = now;
   });
-  return finding;
 }
 
 void Verifier::emit(const Origin& who, const std::string& text) {
@@ -256,8 +264,7 @@ void Verifier::access(const Origin& who, std::string_view what, std::uint64_t pa
                   std::to_string(bytes) + " bytes at " + place(pa) +
                   ", which are not all inside allocated memory";
     }
-    std::string other = check(actor(who), what, pa, host, bytes, write);
-    if (finding.empty()) finding = std::move(other);
+    check(actor(who), what, pa, host, bytes, write, finding);
   }
   if (!finding.empty()) emit(who, finding);
 }
@@ -284,12 +291,12 @@ void Verifier::operands(const Origin& who, const ComputePlan& plan, EngineState&
       {
         std::lock_guard lock(v_.mutex_);
         const Actor a = v_.actor(who_);
-        for_each_run(
-            operand, partitions, [&](std::uint32_t, const std::uint8_t* at, std::uint64_t bytes) {
-              std::string f = v_.check(a, name, window + static_cast<std::uint64_t>(at - memory),
-                                       at, bytes, writing_);
-              if (finding.empty()) finding = std::move(f);
-            });
+        const std::string_view what(name);
+        for_each_run(operand, partitions,
+                     [&](std::uint32_t, const std::uint8_t* at, std::uint64_t bytes) {
+                       v_.check(a, what, window + static_cast<std::uint64_t>(at - memory), at,
+                                bytes, writing_, finding);
+                     });
       }
       if (!finding.empty()) v_.emit(who_, finding);
     }

@@ -93,8 +93,9 @@ class Verifier {
   Actor queue_actor(std::uint32_t engine, std::uint32_t queue);
   Actor intern(std::uint64_t key, std::string name);
   // Text of the first finding of an access, empty when it is fine.
-  std::string check(Actor actor, std::string_view what, std::uint64_t pa, const std::uint8_t* host,
-                    std::uint64_t bytes, bool write);
+  // Puts the first finding into `finding` unless it has one.
+  void check(Actor actor, std::string_view what, std::uint64_t pa, const std::uint8_t* host,
+             std::uint64_t bytes, bool write, std::string& finding);
   bool is_allocated(std::uint64_t pa, std::uint64_t bytes) const;
   std::string place(std::uint64_t pa) const;
   std::string unit(Moment moment) const;

@@ -370,9 +370,12 @@ TEST_F(SelectTest, PlansNameTheirOperands) {
   std::string error;
   const auto made = plan(r, &error);
   ASSERT_TRUE(made) << error;
+  for (int channel = 0; channel < 16; ++channel)
+    for (int i = 0; i < 5; ++i) put_raw(row(0, kU8, 5), channel, i, channel == 2 && i != 3);
   made->visit_operands(state, seen);
-  EXPECT_EQ(seen.list, (std::vector<std::string>{"predicate 0+16 x5 read", "scalar 0+16 x1 read",
-                                                 "destination 64+16 x5 both"}));
+  EXPECT_EQ(seen.list,
+            (std::vector<std::string>{"predicate 0+16 x5 read", "scalar 0+16 x1 read",
+                                      "destination 66+1 x3 write", "destination 66+1 x1 write"}));
   // An operand that has no place is left out.
   state.registers[1] = 0xFFFFFFFF;
   seen.list.clear();

@@ -114,7 +114,15 @@ TEST(Shadow, KeepsBytesApartAndLinesTogether) {
   });
   EXPECT_EQ(ones, 253u);
   EXPECT_EQ(twos, 3u);
-  EXPECT_EQ(pieces, 3u + 64u);
+  EXPECT_EQ(pieces, 3u + 3u);  // the second line is in three pieces
+  write(0x10041, 5, two);      // over the ends of a piece
+  twos = pieces = 0;
+  shadow.each(0x10042, 6, [&](ByteState& s, std::uintptr_t, std::uint64_t n) {
+    ++pieces;
+    if (s.write == two) twos += n;
+  });
+  EXPECT_EQ(pieces, 2u);
+  EXPECT_EQ(twos, 4u);
   write(0x10040, 64, one);  // one state again
   pieces = 0;
   shadow.each(0x10000, 256, [&](ByteState&, std::uintptr_t, std::uint64_t) { ++pieces; });
