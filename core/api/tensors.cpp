@@ -163,24 +163,28 @@ NRT_STATUS nrt_tensor_get_lnc_index(const nrt_tensor_t* tensor, int* lnc_idx) {
 
 NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* output_tensor, int64_t timeout,
                                               uint64_t expected_completion_count) {
-  return unguarded(__func__, [&]() -> Status {
+  // Counted in for each look only: nrt_close does not wait for the waiter.
+  const auto count = [&]() -> Result<uint64_t> {
+    const Entry entry;
+    if (!entry && state() != State::kChild)
+      return Status::invalid("output_tensor {:#x} is gone with its runtime",
+                             handle_of(output_tensor));
+    ONRT_ASSIGN(const uint64_t found, tensors().completions(handle_of(output_tensor)));
+    // A wait uses locks, and nothing completes in a forked child.
+    if (!entry && found < expected_completion_count)
+      return Status::failure("{} completions of {}, and none can follow in a forked child", found,
+                             expected_completion_count);
+    return found;
+  };
+  bool late = false;
+  const NRT_STATUS code = unguarded(__func__, [&]() -> Status {
     ONRT_TRY(require(output_tensor, "output_tensor"));
-    // Counted in for each look only: nrt_close does not wait for the waiter.
-    return kmgr::wait_for_completions(
-        [&]() -> Result<uint64_t> {
-          const Entry entry;
-          if (!entry && state() != State::kChild)
-            return Status::invalid("output_tensor {:#x} is gone with its runtime",
-                                   handle_of(output_tensor));
-          ONRT_ASSIGN(const uint64_t count, tensors().completions(handle_of(output_tensor)));
-          // A wait uses locks, and nothing completes in a forked child.
-          if (!entry && count < expected_completion_count)
-            return Status::failure("{} completions of {}, and none can follow in a forked child",
-                                   count, expected_completion_count);
-          return count;
-        },
-        timeout, expected_completion_count);
+    Status status = kmgr::wait_for_completions(count, timeout, expected_completion_count);
+    // No error: whoever polls expects it.
+    late = status.code() == NRT_TIMEOUT;
+    return late ? Status() : std::move(status);
   });
+  return late ? NRT_TIMEOUT : code;
 }
 
 NRT_STATUS nrt_tensor_reset_output_completion(nrt_tensor_t* output_tensor) {

@@ -33,6 +33,7 @@ class DeviceApi : public ::testing::Test {
 };
 
 TEST_F(DeviceApi, NumbersOfDevices) {
+  setenv("OPENNRT_EMULATOR_DEVICES", "16", 1);
   start("trn1.32xlarge");
   std::uint32_t map[64] = {}, count = 64;
   ASSERT_EQ(nrt_host_device_id_rid_map_get(&count, map), NRT_SUCCESS);

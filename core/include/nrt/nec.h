@@ -632,7 +632,8 @@ int nec_get_device_pci_bdf(int neuron_dev, uint32_t* domain, uint32_t* bus_num, 
 /* Physical cores per logical core. NRT_INVALID: NULL. */
 NRT_STATUS nec_get_virtual_core_size(uint32_t* virtual_core_size);
 
-/* Version of the collectives library. Not exported. */
+/* Version of the collectives library. NRT_INVALID: NULL. NRT_FAILURE: there is none. Not exported:
+ * callers link it statically. */
 NRT_STATUS nec_get_version_info(nec_version_info_t* version_info);
 
 /* Tells the topology as seen from a device: count pairs of position and host device id.
