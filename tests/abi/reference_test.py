@@ -2,41 +2,67 @@
 """Compares the golden table with the reference of the ABI (nrt-abi.yaml in the
 directory OPENNRT_SPEC). Exit code 77 = skipped."""
 import os
+import re
 import sys
 
 import yaml
 
 
+def members(fields, prefix=""):
+    """Members that have an address, inner ones as a.b or a[0].b."""
+    for field in fields:
+        if "anonymous" in field:
+            yield from members(field["fields"], prefix)
+        elif "bits" not in field:
+            name = prefix + field["name"]
+            yield {"name": name, "offset": field["offset"], "size": field.get("size")}
+            if "fields" in field:
+                inner = name + ("[0]." if "[" in field["type"] else ".")
+                yield from members(field["fields"], inner)
+
+
+def prototype(function):
+    return {"header": function["header"], "returns": function["returns"],
+            "params": [p["type"] for p in function["params"]]}
+
+
+def golden_form(reference):
+    """The whole reference in the form of the golden table."""
+    parts = [reference, reference["nec"], reference["driver_headers"]]
+    functions = [{"name": f["name"], "node": f["node"] if f["exported"] else None, **prototype(f)}
+                 for f in reference["functions"]]
+    later = [{"name": f["name"], "node": re.sub(r" .*", "", f["node"]), **prototype(f)}
+             for f in reference["extensions"][0]["functions"]]
+    driver = [{"name": f["name"], **prototype(f)}
+              for f in reference["driver_headers"]["functions_not_exported"]]
+    types = {t["name"]: t["type"] for t in reference["scalar_typedefs"]}
+    types.update((t["name"], t["c_name"]) for t in reference["opaque_types"])
+    for callback in reference["callbacks"]:
+        params = ", ".join(p["type"] for p in callback["params"])
+        types[callback["name"]] = f"{callback['returns']} (*)({params})"
+    structs = [{"name": s["name"], "tag": s["c_name"], "size": s["size"], "align": s["align"],
+                "fields": list(members(s["fields"]))} for part in parts for s in part["structs"]]
+    # Untagged enums share one name, so they are called by their first member.
+    enums = {}
+    for part in parts:
+        for enum in part["enums"]:
+            name = enum["name"]
+            if name.startswith("("):
+                name = "with " + enum["values"][0]["name"]
+            enums[name] = {v["name"]: v["value"] for v in enum["values"]}
+    macros = {m["name"]: m["value"] for part in parts for m in part["macros"] if "value" in m}
+    return {"functions": functions, "later_functions": later, "driver_functions": driver,
+            "types": types, "structs": structs, "enums": enums, "macros": macros}
+
+
 def differences(golden, reference):
-    functions = {f["name"]: f for f in reference["functions"]}
-    for mine in golden["functions"]:
-        theirs = functions.get(mine["name"])
-        if theirs is None:
-            yield f"{mine['name']}: unknown function"
-            continue
-        params = [p["type"] for p in theirs["params"]]
-        node = theirs["node"] if theirs["exported"] else None
-        if (mine["params"], mine["returns"], mine["node"]) != (params, theirs["returns"], node):
-            yield f"{mine['name']}: prototype or node differs"
-    structs = {s["name"]: s for s in reference["structs"]}
-    for mine in golden["structs"]:
-        theirs = structs.get(mine["name"])
-        if theirs is None or (mine["size"], mine["align"]) != (theirs["size"], theirs["align"]):
-            yield f"{mine['name']}: size or alignment differs"
-            continue
-        layout = [(f["name"], f["offset"]) for f in theirs["fields"]]
-        if [(f["name"], f["offset"]) for f in mine["fields"]] != layout:
-            yield f"{mine['name']}: fields differ"
-    # Untagged enums share one name in the reference, so groups are found by a member.
-    for name, mine in golden["enums"].items():
-        group = next(({v["name"]: v["value"] for v in e["values"]} for e in reference["enums"]
-                      if any(v["name"] == next(iter(mine)) for v in e["values"])), {})
-        if group != mine:
-            yield f"{name}: {sorted(set(group.items()) ^ set(mine.items()))} differ"
-    macros = {m["name"]: m.get("value") for m in reference["macros"]}
-    for name, value in golden["macros"].items():
-        if macros.get(name) != value:
-            yield f"{name}: {value}, reference {macros.get(name)}"
+    for section, theirs in golden_form(reference).items():
+        mine = golden[section]
+        if isinstance(theirs, list):
+            mine, theirs = ({row["name"]: row for row in rows} for rows in (mine, theirs))
+        for name in sorted(mine.keys() | theirs.keys()):
+            if mine.get(name) != theirs.get(name):
+                yield f"{section}: {name}: {mine.get(name)}, reference {theirs.get(name)}"
 
 
 def main(golden_path, default_spec):
@@ -50,4 +76,5 @@ def main(golden_path, default_spec):
     return 1 if found else 0
 
 
-sys.exit(main(*sys.argv[1:]))
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

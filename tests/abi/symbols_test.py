@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What libnrt.so.1 shows to others: exactly the golden names at their version
-nodes, no C++ symbol, no data; SONAME, NODELETE, immediate binding, .symtab."""
+"""What libnrt.so.1 shows to others: exactly the names of its version script, each
+at the node of the golden table, no C++ symbol, no data; SONAME, NODELETE,
+immediate binding, .symtab. Prints which functions of the table are missing."""
 import os
 import re
 import subprocess
@@ -21,11 +22,18 @@ def output(*command):
                           env={**os.environ, "LC_ALL": "C"}).stdout
 
 
-def main(library, golden_path, bound_now):
+def main(library, golden_path, script_path):
     with open(golden_path, encoding="utf-8") as file:
         golden = yaml.safe_load(file)
-    wanted = {f"{f['name']}@@{f['node']}" for f in golden["functions"] if f["node"]}
+    listed = {f["name"]: f"{f['name']}@@{f['node']}" for f in golden["functions"] if f["node"]}
+    later = {f["name"]: f"{f['name']}@@{f['node']}" for f in golden["later_functions"]}
     wanted_hidden = {f["name"] for f in golden["functions"] if not f["node"]}
+    with open(script_path, encoding="utf-8") as file:
+        script = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.DOTALL)
+    exported = set(re.findall(r"\b(n(?:rt|rta|ec)_\w+);", script))
+    expect(exported <= listed.keys() | later.keys(),
+           f"not in the table: {sorted(exported - listed.keys() - later.keys())}")
+    wanted = {(listed | later)[name] for name in exported}
     functions, nodes = set(), set()
     for line in output("nm", "-D", "--defined-only", library).splitlines():
         _, kind, name = line.split()
@@ -42,8 +50,7 @@ def main(library, golden_path, bound_now):
     dynamic = output("readelf", "-dW", library)
     expect("Library soname: [libnrt.so.1]" in dynamic, "SONAME is not libnrt.so.1")
     expect(re.search(r"FLAGS_1.*NODELETE", dynamic), "NODELETE is missing")
-    if bound_now == "1":
-        expect(re.search(r"FLAGS_1.*NOW", dynamic), "immediate binding is missing")
+    expect(re.search(r"FLAGS_1.*NOW", dynamic), "immediate binding is missing")
     expect("TEXTREL" not in dynamic, "text relocations")
     needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
     for name in needed:
@@ -54,7 +61,11 @@ def main(library, golden_path, bound_now):
     expect("UNIQUE" not in output("readelf", "--dyn-syms", "-W", library), "unique symbols")
     link = os.path.join(os.path.dirname(library), "libnrt.so")
     expect(os.path.realpath(link) == os.path.realpath(library), "libnrt.so is no link to it")
-    print("\n".join(PROBLEMS) or f"{len(functions)} functions as declared")
+    missing = sorted(listed.keys() - exported)
+    print(f"{len(listed) - len(missing)} of {len(listed)} functions are exported, "
+          f"{len(exported & later.keys())} of {len(later)} later ones")
+    print(f"{len(missing)} missing: {' '.join(missing)}")
+    print("\n".join(PROBLEMS) or "as declared")
     return 1 if PROBLEMS else 0
 
 

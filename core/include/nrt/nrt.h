@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ndl/neuron_driver_shared_tensor_batch_op.h"
 #include "nrt/nrt_status.h"
 
 #ifdef __cplusplus
@@ -25,6 +26,8 @@ extern "C" {
 typedef struct nrt_model nrt_model_t;
 typedef struct nrt_tensor nrt_tensor_t;
 typedef void nrt_tensor_set_t;
+/* A prepared collective (nrt_async.h). */
+typedef struct nrt_cc_context nrt_cc_context_t;
 
 typedef enum NRT_ENUM_BASE {
   NRT_TENSOR_PLACEMENT_DEVICE = 0, /* memory of the logical core's HBM */
@@ -103,12 +106,52 @@ typedef enum nrt_dtype NRT_ENUM_BASE {
   NRT_DTYPE_INT64 = 12
 } nrt_dtype_t;
 
+typedef enum nrt_cc_op_type NRT_ENUM_BASE {
+  NRT_CC_ALLGATHER = 0,
+  NRT_CC_ALLREDUCE = 1,
+  NRT_CC_REDUCESCATTER = 2
+} nrt_cc_op_type_t;
+
 typedef struct nrt_instance_info {
   uint32_t family; /* NRT_INSTANCE_* */
   uint32_t size;   /* NRT_INSTANCE_SIZE_* */
   char arch_name[16];
   char device_revision[8];
 } nrt_instance_info_t;
+
+/* Ranges of one tensor. */
+typedef struct nrt_tensor_batch {
+  const nrt_tensor_t* tensor;
+  const nrt_tensor_batch_op_t* ops;
+  uint32_t num_ops;
+} nrt_tensor_batch_t;
+
+typedef struct nrt_tensor_device_allocation_info {
+  uint64_t physical_address; /* of byte 0 of the tensor */
+  size_t size;               /* bytes allocated */
+  int hbm_index;             /* on its device */
+} nrt_tensor_device_allocation_info_t;
+
+/* May grow at the end. */
+typedef struct nrt_vnc_memory_stats {
+  size_t bytes_used;
+  size_t bytes_limit;
+} nrt_vnc_memory_stats_t;
+
+/* A group of ranks; belongs to the caller. */
+typedef struct nrt_cc_comm {
+  uint32_t* replica_group; /* rank_n global ranks */
+  uint32_t rank;           /* position of this one in the group */
+  uint32_t rank_n;
+  uint32_t ctx_device_id; /* global rank and number of ranks */
+  uint32_t ctx_device_count;
+  uint32_t vnc;
+} nrt_cc_comm_t;
+
+typedef struct nrt_tensor_list {
+  nrt_tensor_t** tensors;
+  size_t num_tensors;
+} nrt_tensor_list_t;
 
 /* --- lifecycle --- */
 
@@ -138,6 +181,24 @@ NRT_STATUS nrt_get_visible_vnc_count(uint32_t* vnc_count);
 /* Writes min(instance_info_len, sizeof *info) bytes. */
 NRT_STATUS nrt_get_instance_info(nrt_instance_info_t* info, size_t instance_info_len);
 
+/* Number of a device on the host, from its number in this container.
+ * NRT_INVALID: NULL or no such device. */
+NRT_STATUS nrt_host_device_id_get(int neuron_dev, uint32_t* host_device_id);
+/* Routing ids by host device number. *count: capacity of the table, then its
+ * entries. NRT_INVALID: NULL, or the table is too small. */
+NRT_STATUS nrt_host_device_id_rid_map_get(uint32_t* count, uint32_t* host_did_to_rid_map);
+/* CPU address of a device's HBM, where all of it is mapped. NRT_INVALID: NULL,
+ * no such device, or it is not mapped as a whole; NRT_INVALID_HANDLE: no such HBM. */
+NRT_STATUS nrt_get_hbm_mmap_va(int device_id, int hbm_idx, void** addr, size_t* size);
+/* Memory of a logical core. Writes min(stats_size_in, sizeof *stats) bytes and
+ * their number. */
+NRT_STATUS nrt_get_vnc_memory_stats(uint32_t vnc, nrt_vnc_memory_stats_t* stats,
+                                    size_t stats_size_in, size_t* stats_size_out);
+/* PCI address "dddd:bb:ss.f" of the network card next to the device that owns
+ * va. *len: bytes of efa_bdf, then the length of the text. NRT_RESOURCE: the
+ * buffer is too small; NRT_FAILURE: no card, or no address of a device. */
+NRT_STATUS nrt_get_attached_efa_bdf(const void* va, char* efa_bdf, size_t* len);
+
 /* --- models --- */
 
 /* Loads a compiled model. neff_bytes may be freed after return. vnc: logical
@@ -147,9 +208,18 @@ NRT_STATUS nrt_get_instance_info(nrt_instance_info_t* info, size_t instance_info
  * NRT_LOAD_NOT_ENOUGH_NC: needs more cores; NRT_RESOURCE: out of memory. */
 NRT_STATUS nrt_load(const void* neff_bytes, size_t size, int32_t vnc, int32_t vnc_count,
                     nrt_model_t** model);
+/* nrt_load for a model with collectives: this process is rank ctx_device_id of
+ * ctx_device_count. Blocks until all ranks are there. NRT_INVALID also for a
+ * rank that is not below the count. */
+NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc, int32_t vnc_count,
+                                uint32_t ctx_device_id, uint32_t ctx_device_count,
+                                nrt_model_t** model);
 /* Waits for running executions of the model, then frees it.
  * NRT_INVALID_HANDLE: not a loaded model. */
 NRT_STATUS nrt_unload(nrt_model_t* model);
+/* Deprecated: always 1. NRT_INVALID: NULL. Callable in every state. */
+NRT_STATUS nrt_get_model_nc_count(const nrt_model_t* model, uint32_t* vnc_count);
+NRT_STATUS nrt_get_model_vnc_count(const nrt_model_t* model, uint32_t* vnc_count);
 
 /* --- tensors: bytes without type or shape --- */
 
@@ -172,6 +242,13 @@ void nrt_tensor_free(nrt_tensor_t** tensor);
 NRT_STATUS nrt_tensor_read(const nrt_tensor_t* tensor, void* buf, size_t offset, size_t size);
 /* Waits until no execution uses the tensor, then copies in. */
 NRT_STATUS nrt_tensor_write(nrt_tensor_t* tensor, const void* buf, size_t offset, size_t size);
+/* Many ranges of many tensors. Everything is checked before anything moves.
+ * unsafe: does not wait for executions that use the tensors. NRT_INVALID: NULL,
+ * a range outside its tensor. */
+NRT_STATUS nrt_tensor_read_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches,
+                                 bool unsafe);
+NRT_STATUS nrt_tensor_write_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches,
+                                  bool unsafe);
 /* Sets bytes to the low 8 bits of value. */
 NRT_STATUS nrt_tensor_memset(nrt_tensor_t* tensor, uint64_t offset, int value, size_t size);
 /* NRT_INVALID when both are device tensors of different HBM channels. */
@@ -181,6 +258,20 @@ NRT_STATUS nrt_tensor_copy(const nrt_tensor_t* src, size_t src_offset, nrt_tenso
 size_t nrt_tensor_get_size(const nrt_tensor_t* tensor);
 /* CPU address of the first byte; NULL without storage or when not initialised. */
 void* nrt_tensor_get_va(const nrt_tensor_t* tensor);
+/* Where a device tensor is. NRT_INVALID: NULL or a host tensor. */
+NRT_STATUS nrt_tensor_get_device_allocation_info(const nrt_tensor_t* tensor,
+                                                 nrt_tensor_device_allocation_info_t* alloc_info);
+/* Waits until the tensor has been finished by expected_completion_count
+ * executions; a slice counts for itself. timeout: microseconds, negative for
+ * ever. NRT_INVALID: NULL; NRT_TIMEOUT: too late. Callable in every state. */
+NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* output_tensor, int64_t timeout,
+                                              uint64_t expected_completion_count);
+/* Begins to count anew. Callable in every state. */
+NRT_STATUS nrt_tensor_reset_output_completion(nrt_tensor_t* output_tensor);
+/* dma-buf of the device memory that begins at va; the caller closes *fd.
+ * NRT_INVALID: no start of device memory, or the driver has no dma-bufs;
+ * NRT_RESOURCE: out of descriptors or memory. */
+NRT_STATUS nrt_get_dmabuf_fd(uint64_t va, uint64_t size, int* fd);
 
 /* --- tensor sets: name -> borrowed tensor --- */
 
@@ -207,6 +298,27 @@ NRT_STATUS nrt_execute(nrt_model_t* model, const nrt_tensor_set_t* input_set,
  * nrt_execute. */
 NRT_STATUS nrt_execute_repeat(nrt_model_t* model, const nrt_tensor_set_t* input_set,
                               nrt_tensor_set_t* output_set, int repeat_count);
+
+/* --- collectives: g_device_count ranks, this one is g_device_id --- */
+
+/* Global communicator of a logical core for models with collectives. Blocks
+ * until all ranks are there; the same call again changes nothing. NRT_INVALID:
+ * no such core, a rank that is not below the count, or another communicator is
+ * there. NRT_FAILURE: the ranks do not meet. */
+NRT_STATUS nrt_build_global_comm(int32_t vnc, uint32_t g_device_id, uint32_t g_device_count);
+/* The same for collectives that the host drives. */
+NRT_STATUS nrt_cc_global_comm_init(uint32_t vnc, uint32_t g_device_id, uint32_t g_device_count);
+/* Switches collectives driven by the host on and names their stream; before
+ * models are loaded. Callable in every state. */
+NRT_STATUS nrt_cc_create_stream(uint32_t stream_id);
+
+/* --- later additions --- */
+
+/* Logical core of a tensor, -1 for host memory. */
+NRT_STATUS nrt_tensor_get_lnc_index(const nrt_tensor_t* tensor, int* lnc_idx);
+/* nrt_get_dmabuf_fd for any address inside device memory; *offset: its position
+ * in the dma-buf. */
+NRT_STATUS nrt_get_dmabuf_fd_v2(uint64_t va, uint64_t size, int* fd, uint64_t* offset);
 
 #ifdef __cplusplus
 }
