@@ -16,14 +16,15 @@ COMMON = {"base", "log"}
 MAY = {
     "base": set(),
     "log": {"base"},
+    "trace": {"base", "log"},
     "config": COMMON,
     "plugin": COMMON | {"config"},
     "book": COMMON | {"config", "plugin"},
     "neff": COMMON | {"config"},
     "hal": COMMON | {"config"},
-    "tdrv": COMMON | {"config", "book", "neff", "hal"},
-    "kmgr": COMMON | {"config", "book", "neff", "tdrv", "plugin"},
-    "api": COMMON | {"config", "book", "plugin", "kmgr"},
+    "tdrv": COMMON | {"config", "book", "neff", "hal", "trace"},
+    "kmgr": COMMON | {"config", "book", "neff", "tdrv", "plugin", "trace"},
+    "api": COMMON | {"config", "book", "plugin", "kmgr", "trace"},
 }
 # The only objects that may import the calls which open devices.
 DEVICE_CALLS = {"ioctl"}
