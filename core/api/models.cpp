@@ -5,12 +5,55 @@
 #include <algorithm>
 
 #include "api/entry.h"
+#include "api/exec_callback.h"
 #include "api/model_handle.h"
 #include "api/tensor_info.h"
+#include "collectives/unsupported.h"
 #include "nrt/nrt_experimental.h"
 
 using namespace opennrt;
 using namespace opennrt::api;
+
+namespace {
+
+Result<kmgr::ModelId> load(Session& s, const void* neff_bytes, size_t size, int32_t vnc,
+                           int32_t vnc_count) {
+  ONRT_TRY(require(neff_bytes, "neff_bytes"));
+  if (size == 0) return Status::invalid("size is 0");
+  if (vnc < -1) return Status::invalid("vnc is {}, must be -1 or a logical core", vnc);
+  if (vnc_count != -1 && vnc_count != 1)
+    return Status::invalid("vnc_count is {}, must be -1 or 1", vnc_count);
+  ONRT_ASSIGN(const config::LoadSettings settings,
+              config::load_settings(s.config(), config::process_environment()));
+  return s.manager().load({static_cast<const std::byte*>(neff_bytes), size},
+                          {.logical_core = vnc,
+                           .exec_timeout_s = settings.exec_timeout_s,
+                           .validate_hash = settings.validate_hash,
+                           .allow_legacy = settings.allow_legacy_neff});
+}
+
+// Refused before it was submitted.
+bool never_ran(NRT_STATUS status) {
+  return status == NRT_INVALID || status == NRT_INVALID_HANDLE || status == NRT_RESOURCE ||
+         status == NRT_EXEC_BAD_INPUT;
+}
+
+Status execute(Session& s, nrt_model_t* model, const nrt_tensor_set_t* inputs,
+               nrt_tensor_set_t* outputs) {
+  const kmgr::ModelId id = model_of_handle(model);
+  if (!s.implicit_async()) return s.manager().execute(id, handle_of(inputs), handle_of(outputs));
+  std::uint32_t core = 0;
+  {
+    const auto record = s.manager().find_model(id);
+    if (!record) return unknown_model(model);
+    core = record->model->logical_core();
+  }
+  Status status = s.manager().execute(id, handle_of(inputs), handle_of(outputs));
+  if (!never_ran(status.code())) report_execution(id, core, s.next_job(core), status.code());
+  return status;
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -19,19 +62,34 @@ NRT_STATUS nrt_load(const void* neff_bytes, size_t size, int32_t vnc, int32_t vn
   return guarded(__func__, [&](Session& s) -> Status {
     ONRT_TRY(require(model, "model"));
     *model = nullptr;
-    ONRT_TRY(require(neff_bytes, "neff_bytes"));
-    if (size == 0) return Status::invalid("size is 0");
-    if (vnc < -1) return Status::invalid("vnc is {}, must be -1 or a logical core", vnc);
-    if (vnc_count != -1 && vnc_count != 1)
-      return Status::invalid("vnc_count is {}, must be -1 or 1", vnc_count);
-    ONRT_ASSIGN(const config::LoadSettings settings,
-                config::load_settings(s.config(), config::process_environment()));
-    ONRT_ASSIGN(const kmgr::ModelId id,
-                s.manager().load({static_cast<const std::byte*>(neff_bytes), size},
-                                 {.logical_core = vnc,
-                                  .exec_timeout_s = settings.exec_timeout_s,
-                                  .validate_hash = settings.validate_hash,
-                                  .allow_legacy = settings.allow_legacy_neff}));
+    ONRT_ASSIGN(const kmgr::ModelId id, load(s, neff_bytes, size, vnc, vnc_count));
+    *model = handle_of_model(id);
+    return {};
+  });
+}
+
+NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc, int32_t vnc_count,
+                                uint32_t ctx_device_id, uint32_t ctx_device_count,
+                                nrt_model_t** model) {
+  return guarded(__func__, [&](Session& s) -> Status {
+    ONRT_TRY(require(model, "model"));
+    *model = nullptr;
+    const collectives::Rank rank{ctx_device_id, ctx_device_count};
+    ONRT_TRY(collectives::check_rank(rank));
+    if (rank.count != 1)
+      return collectives::unsupported(collectives::kSeveralRanks)
+          .with_context(fmt::format("rank {} of {}", rank.id, rank.count));
+    ONRT_ASSIGN(const kmgr::ModelId id, load(s, neff_bytes, size, vnc, vnc_count));
+    uint32_t core = 0;
+    {
+      const auto record = s.manager().find_model(id);
+      if (record) core = record->model->logical_core();
+    }
+    if (Status built = s.communicators().build(collectives::Context::kModels, core, rank); !built) {
+      if (Status gone = s.manager().unload(id); !gone)
+        ONRT_LOG(kNrt, kWarn, "unloading model {}: {}", id, gone.message());
+      return built;
+    }
     *model = handle_of_model(id);
     return {};
   });
@@ -83,7 +141,7 @@ NRT_STATUS nrt_execute(nrt_model_t* model, const nrt_tensor_set_t* input_set,
     ONRT_TRY(require(model, "model"));
     ONRT_TRY(require(input_set, "input_set"));
     ONRT_TRY(require(output_set, "output_set"));
-    return s.manager().execute(model_of_handle(model), handle_of(input_set), handle_of(output_set));
+    return execute(s, model, input_set, output_set);
   });
 }
 
@@ -94,8 +152,30 @@ NRT_STATUS nrt_execute_repeat(nrt_model_t* model, const nrt_tensor_set_t* input_
     ONRT_TRY(require(input_set, "input_set"));
     ONRT_TRY(require(output_set, "output_set"));
     for (int done = 0; done == 0 || done < repeat_count; ++done)
-      ONRT_TRY(
-          s.manager().execute(model_of_handle(model), handle_of(input_set), handle_of(output_set)));
+      ONRT_TRY(execute(s, model, input_set, output_set));
+    return {};
+  });
+}
+
+// Always one: models are not replicated.
+NRT_STATUS nrt_get_model_vnc_count(const nrt_model_t* model, uint32_t* vnc_count) {
+  return unguarded(__func__, [&]() -> Status {
+    ONRT_TRY(require(model, "model"));
+    ONRT_TRY(require(vnc_count, "vnc_count"));
+    *vnc_count = 1;
+    return {};
+  });
+}
+
+NRT_STATUS nrt_get_model_nc_count(const nrt_model_t* model, uint32_t* vnc_count) {
+  return nrt_get_model_vnc_count(model, vnc_count);
+}
+
+NRT_STATUS nrt_get_model_instance_count(nrt_model_t* model, uint32_t* instance_count) {
+  return unguarded(__func__, [&]() -> Status {
+    ONRT_TRY(require(model, "model"));
+    ONRT_TRY(require(instance_count, "instance_count"));
+    *instance_count = 1;
     return {};
   });
 }

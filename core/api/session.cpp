@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "api/entry.h"
+#include "api/microcode.h"
 #include "api/state.h"
 #include "api/tracing.h"
 #include "api/version.h"
@@ -128,8 +129,11 @@ Result<std::unique_ptr<Session>> Session::start() {
   out->config_ = std::move(loaded.config);
   ONRT_LOG(kNrt, kInfo, "{}", kVersionText);
   for (const std::string& line : out->config_->describe()) ONRT_LOG(kConfig, kInfo, "{}", line);
+  const nrt_ucode_info microcode = take_microcode();
   ONRT_TRY(out->open_devices());
+  ONRT_TRY(out->check_microcode(microcode));
   ONRT_TRY(out->bring_up());
+  out->make_collectives();
   out->publish();
   return out;
 }
@@ -139,6 +143,7 @@ Status Session::open_devices() {
   loader.configure(config_);
   ONRT_ASSIGN(driver_, book::Driver::open(loader, *config_));
   ONRT_ASSIGN(machine_, book::discover(*driver_, loader));
+  devices_ = std::make_unique<book::Devices>(*driver_, machine_);
   ONRT_ASSIGN(const book::CoreRequest request, book::core_request(machine_, *config_));
   ONRT_ASSIGN(reservation_, book::Reservation::take(*driver_, machine_, request));
   ONRT_LOG(kNrt, kInfo, "{} device(s) of {} ({}), logical cores {} to {} of {}, {} per core",
@@ -146,6 +151,22 @@ Status Session::open_devices() {
            reservation_->first(), reservation_->first() + visible_cores() - 1, request.total,
            reservation_->lnc_size());
   return {};
+}
+
+// No loader of microcode is published. A software device has no microcode, so
+// nothing is lost there.
+Status Session::check_microcode(const nrt_ucode_info& microcode) const {
+  if (microcode.iram.size == 0) return {};
+  if (machine_.platform != NRTP_PLATFORM_SILICON) {
+    ONRT_LOG(kNrt, kWarn,
+             "microcode of the POOL engines ({} and {} bytes, nrt_set_pool_eng_ucode) is not "
+             "used: a software device has none",
+             microcode.iram.size, microcode.dram.size);
+    return {};
+  }
+  return Status::invalid(
+      "loading microcode of the POOL engines (nrt_set_pool_eng_ucode) is not supported by this "
+      "runtime; do not set it");
 }
 
 Status Session::bring_up() {
@@ -170,7 +191,27 @@ Status Session::bring_up() {
   options.limits = load_limits(machine_, reservation_->lnc_size());
   if (driver_->port_name() == "emulator") options.limits.remedy = other_silicon;
   ONRT_ASSIGN(manager_, kmgr::Manager::start(options));
+  if (config_->number(Key::kExecImplicitAsyncDepth) != 0)
+    jobs_ = std::vector<std::atomic<std::uint64_t>>(options.bring_up.logical_cores.size());
   return {};
+}
+
+void Session::make_collectives() {
+  communicators_ = std::make_unique<collectives::Communicators>(visible_cores());
+  kmgr::Tensors& tensors = kmgr::Tensors::instance();
+  send_recv_ = std::make_unique<collectives::SendRecv>(
+      collectives::SendRecv::Options{.first_core = static_cast<std::int32_t>(reservation_->first()),
+                                     .cores = static_cast<std::int32_t>(visible_cores())},
+      collectives::TensorAccess{
+          .look = [&tensors](std::uintptr_t tensor) -> Result<collectives::TensorAccess::Facts> {
+            ONRT_ASSIGN(const std::int32_t core, tensors.logical_core(tensor));
+            return collectives::TensorAccess::Facts{tensors.size(tensor), core};
+          },
+          .move =
+              [&tensors](std::uintptr_t from, std::uint64_t from_offset, std::uintptr_t to,
+                         std::uint64_t to_offset, std::uint64_t bytes) {
+                return tensors.move(from, from_offset, to, to_offset, bytes);
+              }});
 }
 
 void Session::publish() const {
@@ -244,6 +285,24 @@ Status core_count(const std::atomic<std::uint32_t>& known, std::uint32_t* out, L
 }
 
 }  // namespace
+
+Status on_machine(const std::function<Status(const MachineView&)>& look) {
+  const auto with_session = [&look]() -> Status {
+    const Session& s = session();
+    return look({s.driver(), s.machine(), s.config()});
+  };
+  {
+    const Entry entry;
+    if (entry) return with_session();
+    if (entry.seen() == State::kChild)
+      return Status::failure("the devices cannot be asked in a forked child");
+  }
+  const std::lock_guard lock(life_mutex());
+  // Initialised meanwhile; nobody can close while the lock is held.
+  if (state() == State::kInit) return with_session();
+  ONRT_ASSIGN(const Glimpse found, glimpse());
+  return look({*found.driver, found.machine, *found.config});
+}
 
 Status total_cores(std::uint32_t* out) {
   return core_count(g_facts.total, out, [](const Glimpse& found) -> Result<std::uint32_t> {

@@ -4,18 +4,25 @@
 // machine that are answered without it.
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "base/status.h"
+#include "book/devices.h"
 #include "book/machine.h"
 #include "book/reservation.h"
+#include "collectives/communicators.h"
+#include "collectives/send_recv.h"
 #include "config/config.h"
 #include "kmgr/manager.h"
 #include "nrt/nrt.h"
+#include "nrt/nrt_experimental.h"
 
 namespace opennrt::api {
 
-// Members are destroyed last to first: manager, reservation, driver.
+// Members are destroyed last to first: manager, reservation, devices, driver.
 class Session {
  public:
   // Reads the configuration, sets logging up, opens the devices, reserves cores
@@ -24,7 +31,15 @@ class Session {
   ~Session();
 
   kmgr::Manager& manager() { return *manager_; }
+  book::Devices& devices() { return *devices_; }
+  collectives::Communicators& communicators() { return *communicators_; }
+  collectives::SendRecv& send_recv() { return *send_recv_; }
+  const book::Driver& driver() const { return *driver_; }
+  const book::Machine& machine() const { return machine_; }
   const config::Config& config() const { return *config_; }
+  // The implicit asynchronous mode is asked for (exec_callback.h).
+  bool implicit_async() const { return !jobs_.empty(); }
+  std::uint64_t next_job(std::uint32_t core) { return ++jobs_[core]; }
   std::uint32_t visible_cores() const {
     return static_cast<std::uint32_t>(reservation_->logical_cores().size());
   }
@@ -32,14 +47,20 @@ class Session {
  private:
   Session() = default;
   Status open_devices();
+  Status check_microcode(const nrt_ucode_info& microcode) const;
   Status bring_up();
+  void make_collectives();
   void publish() const;
 
   std::shared_ptr<const config::Config> config_;
   std::unique_ptr<book::Driver> driver_;
   book::Machine machine_;
+  std::unique_ptr<book::Devices> devices_;
   std::unique_ptr<book::Reservation> reservation_;
   std::unique_ptr<kmgr::Manager> manager_;
+  std::unique_ptr<collectives::Communicators> communicators_;
+  std::unique_ptr<collectives::SendRecv> send_recv_;
+  std::vector<std::atomic<std::uint64_t>> jobs_;  // of the implicit mode, by logical core
 };
 
 // The session of the process; valid while a call is counted in (state.h).
@@ -52,5 +73,14 @@ void close() noexcept;
 Status total_cores(std::uint32_t* out);
 Status visible_cores(std::uint32_t* out);
 Status instance_info(nrt_instance_info_t* out);
+
+// The machine without or with an initialised runtime; gone after `look`.
+// NRT_FAILURE in a forked child.
+struct MachineView {
+  const book::Driver& driver;
+  const book::Machine& machine;
+  const config::Config& config;
+};
+Status on_machine(const std::function<Status(const MachineView&)>& look);
 
 }  // namespace opennrt::api

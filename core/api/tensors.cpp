@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/entry.h"
+#include "kmgr/completions.h"
 
 using namespace opennrt;
 using namespace opennrt::api;
@@ -10,6 +11,16 @@ kmgr::Tensors& tensors() { return kmgr::Tensors::instance(); }
 
 nrt_tensor_t* tensor_of(kmgr::TensorHandle handle) {
   return reinterpret_cast<nrt_tensor_t*>(handle);
+}
+
+Status copy_batches(Session& s, const nrt_tensor_batch_t* batches, uint64_t count,
+                    tdrv::CopyDirection direction, bool unchecked) {
+  if (count == 0) return {};
+  ONRT_TRY(require(batches, "batches"));
+  constexpr uint64_t kMost = 1u << 24;
+  if (count > kMost)
+    return Status::invalid("num_batches is {}, at most {} are possible", count, kMost);
+  return s.manager().copy_batches({batches, count}, direction, unchecked);
 }
 
 }  // namespace
@@ -86,6 +97,20 @@ NRT_STATUS nrt_tensor_write(nrt_tensor_t* tensor, const void* buf, size_t offset
   });
 }
 
+NRT_STATUS nrt_tensor_read_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches,
+                                 bool unsafe) {
+  return guarded(__func__, [&](Session& s) {
+    return copy_batches(s, batches, num_batches, tdrv::CopyDirection::kFromTensor, unsafe);
+  });
+}
+
+NRT_STATUS nrt_tensor_write_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches,
+                                  bool unsafe) {
+  return guarded(__func__, [&](Session& s) {
+    return copy_batches(s, batches, num_batches, tdrv::CopyDirection::kToTensor, unsafe);
+  });
+}
+
 NRT_STATUS nrt_tensor_memset(nrt_tensor_t* tensor, uint64_t offset, int value, size_t size) {
   return guarded(__func__, [&](Session&) -> Status {
     ONRT_TRY(require(tensor, "tensor"));
@@ -112,6 +137,61 @@ size_t nrt_tensor_get_size(const nrt_tensor_t* tensor) {
 void* nrt_tensor_get_va(const nrt_tensor_t* tensor) {
   const Entry entry;
   return entry ? tensors().va(handle_of(tensor)) : nullptr;
+}
+
+NRT_STATUS nrt_tensor_get_device_allocation_info(const nrt_tensor_t* tensor,
+                                                 nrt_tensor_device_allocation_info_t* alloc_info) {
+  return guarded(__func__, [&](Session&) -> Status {
+    ONRT_TRY(require(tensor, "tensor"));
+    ONRT_TRY(require(alloc_info, "alloc_info"));
+    ONRT_ASSIGN(const tdrv::Allocation found, tensors().allocation(handle_of(tensor)));
+    *alloc_info = {.physical_address = found.address,
+                   .size = found.bytes,
+                   .hbm_index = static_cast<int>(found.hbm)};
+    return {};
+  });
+}
+
+NRT_STATUS nrt_tensor_get_lnc_index(const nrt_tensor_t* tensor, int* lnc_idx) {
+  return guarded(__func__, [&](Session&) -> Status {
+    ONRT_TRY(require(tensor, "tensor"));
+    ONRT_TRY(require(lnc_idx, "lnc_idx"));
+    ONRT_ASSIGN(*lnc_idx, tensors().logical_core(handle_of(tensor)));
+    return {};
+  });
+}
+
+NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* output_tensor, int64_t timeout,
+                                              uint64_t expected_completion_count) {
+  return unguarded(__func__, [&]() -> Status {
+    ONRT_TRY(require(output_tensor, "output_tensor"));
+    // Counted in for each look only: nrt_close does not wait for the waiter.
+    return kmgr::wait_for_completions(
+        [&]() -> Result<uint64_t> {
+          const Entry entry;
+          if (!entry && state() != State::kChild)
+            return Status::invalid("output_tensor {:#x} is gone with its runtime",
+                                   handle_of(output_tensor));
+          ONRT_ASSIGN(const uint64_t count, tensors().completions(handle_of(output_tensor)));
+          // A wait uses locks, and nothing completes in a forked child.
+          if (!entry && count < expected_completion_count)
+            return Status::failure("{} completions of {}, and none can follow in a forked child",
+                                   count, expected_completion_count);
+          return count;
+        },
+        timeout, expected_completion_count);
+  });
+}
+
+NRT_STATUS nrt_tensor_reset_output_completion(nrt_tensor_t* output_tensor) {
+  return unguarded(__func__, [&]() -> Status {
+    ONRT_TRY(require(output_tensor, "output_tensor"));
+    const Entry entry;
+    if (!entry && state() != State::kChild)
+      return Status::invalid("output_tensor {:#x} is gone with its runtime",
+                             handle_of(output_tensor));
+    return tensors().reset_completions(handle_of(output_tensor));
+  });
 }
 
 NRT_STATUS nrt_allocate_tensor_set(nrt_tensor_set_t** result) {

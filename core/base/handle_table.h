@@ -17,7 +17,14 @@
 
 namespace opennrt {
 
-enum class HandleKind : std::uint32_t { kModel = 1, kTensor = 2, kTensorSet = 3, kOptions = 4 };
+enum class HandleKind : std::uint32_t {
+  kModel = 1,
+  kTensor = 2,
+  kTensorSet = 3,
+  kCommunicator = 4,
+  kTransfer = 5,
+  kOptions = 6
+};
 
 // Threading: find() and pin() take no lock. Removal waits until no pin is left,
 // so an object that is pinned stays alive although its handle is dead already.

@@ -5,6 +5,7 @@
 // with as many tensors, and nothing is formatted unless it fails.
 #include <span>
 
+#include "kmgr/completions.h"
 #include "kmgr/manager.h"
 #include "log/log.h"
 
@@ -98,6 +99,9 @@ Status Manager::execute(ModelId id, TensorSetHandle inputs, TensorSetHandle outp
     Status copied = staging->copy_out(slot->host_outputs);
     if (!copied) return copied;
   }
+  if (has_results)
+    for (std::size_t i = program.inputs.size(); i < slot->pins.size(); ++i)
+      note_completion(*slot->pins[i]);
   return status;
 }
 

@@ -2,6 +2,7 @@
 #include "kmgr/manager.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "log/log.h"
 
@@ -40,8 +41,8 @@ Manager::~Manager() {
   if (tdrv_) tdrv_->tear_down();
 }
 
-Status Manager::check_core(std::int32_t wanted) const {
-  if (wanted >= 0 && static_cast<std::uint32_t>(wanted) < units_.size()) return {};
+Status Manager::check_core(std::int64_t wanted) const {
+  if (wanted >= 0 && static_cast<std::uint64_t>(wanted) < units_.size()) return {};
   return Status::invalid("could not find VNC id {}: this process has the logical cores 0 to {}",
                          wanted, units_.size() - 1);
 }
@@ -64,6 +65,37 @@ Result<TensorHandle> Manager::allocate_tensor(nrt_tensor_placement_t placement,
               tdrv_->allocate_tensor(
                   placement, static_cast<std::uint32_t>(std::max(logical_core, 0)), bytes, name));
   return Tensors::instance().add(std::move(tensor));
+}
+
+Status Manager::copy_batches(std::span<const nrt_tensor_batch_t> batches,
+                             tdrv::CopyDirection direction, bool unchecked) {
+  std::vector<Tensors::Pin> pins;
+  std::vector<tdrv::TensorRanges> ranges;
+  pins.reserve(batches.size());
+  ranges.reserve(batches.size());
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const nrt_tensor_batch_t& batch = batches[i];
+    if (batch.tensor == nullptr) return Status::invalid("batch {}: tensor is NULL", i);
+    if (batch.ops == nullptr && batch.num_ops != 0)
+      return Status::invalid("batch {}: ops is NULL, num_ops is {}", i, batch.num_ops);
+    const auto handle = reinterpret_cast<TensorHandle>(batch.tensor);
+    pins.push_back(Tensors::instance().pin(handle));
+    if (!pins.back())
+      return Status::invalid("batch {}: tensor {:#x} is not a live tensor", i, handle);
+    ranges.push_back({pins.back().get(), {batch.ops, batch.num_ops}});
+  }
+  return tdrv_->copy_ranges(ranges, direction, !unchecked);
+}
+
+Result<tdrv::MemoryUse> Manager::memory_use(std::int64_t logical_core) {
+  ONRT_TRY(check_core(logical_core));
+  return tdrv_->memory_use(static_cast<std::uint32_t>(logical_core));
+}
+
+Status Manager::drain(std::int64_t logical_core) {
+  ONRT_TRY(check_core(logical_core));
+  units_[static_cast<std::size_t>(logical_core)]->settle();
+  return {};
 }
 
 Result<std::uint32_t> Manager::take_core(std::int32_t wanted) {

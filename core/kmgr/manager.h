@@ -56,6 +56,19 @@ class Manager {
   Result<TensorHandle> allocate_tensor(nrt_tensor_placement_t placement, std::int32_t logical_core,
                                        std::uint64_t bytes, std::string_view name);
 
+  // Many ranges of many tensors. Nothing moves unless all of them are right.
+  // unchecked: does not wait for executions that use the tensors.
+  Status copy_batches(std::span<const nrt_tensor_batch_t> batches, tdrv::CopyDirection direction,
+                      bool unchecked);
+  // NRT_INVALID: no such core.
+  Result<tdrv::MemoryUse> memory_use(std::int64_t logical_core);
+  // Device or host memory of ours that is mapped around the address.
+  std::optional<tdrv::MappedMemory> mapped_memory(const void* address) {
+    return tdrv_->mapped_memory(address);
+  }
+  // Waits until everything submitted to a core before this call has ended.
+  Status drain(std::int64_t logical_core);
+
   // NRT_INVALID, NRT_UNSUPPORTED_NEFF_VERSION, NRT_LOAD_NOT_ENOUGH_NC,
   // NRT_RESOURCE; nothing is left behind by a failure.
   Result<ModelId> load(std::span<const std::byte> neff, const LoadOptions& options);
@@ -73,7 +86,7 @@ class Manager {
   explicit Manager(std::unique_ptr<tdrv::Tdrv> tdrv) : tdrv_(std::move(tdrv)) {}
   Result<std::uint32_t> take_core(std::int32_t wanted);
   void give_core_back(std::uint32_t core);
-  Status check_core(std::int32_t wanted) const;
+  Status check_core(std::int64_t wanted) const;
 
   std::unique_ptr<tdrv::Tdrv> tdrv_;
   neff::LoadLimits limits_;

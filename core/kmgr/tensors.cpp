@@ -93,6 +93,23 @@ Status Tensors::copy(TensorHandle source, std::uint64_t source_offset, TensorHan
   return to->copy_from(*from, source_offset, offset, bytes);
 }
 
+Status Tensors::move(TensorHandle source, std::uint64_t source_offset, TensorHandle destination,
+                     std::uint64_t offset, std::uint64_t bytes) {
+  ONRT_ASSIGN(const Pin from, checked(source, "source"));
+  ONRT_ASSIGN(const Pin to, checked(destination, "destination"));
+  Status direct = to->copy_from(*from, source_offset, offset, bytes);
+  if (direct.is_ok() || !from->is_device() || !to->is_device()) return direct;
+  constexpr std::uint64_t kChunk = 1 << 20;
+  std::vector<std::byte> chunk(static_cast<std::size_t>(std::min(bytes, kChunk)));
+  for (std::uint64_t done = 0; done < bytes;) {
+    const std::uint64_t n = std::min(bytes - done, kChunk);
+    ONRT_TRY(from->read(chunk.data(), source_offset + done, n));
+    ONRT_TRY(to->write(chunk.data(), offset + done, n));
+    done += n;
+  }
+  return {};
+}
+
 std::uint64_t Tensors::size(TensorHandle tensor) const {
   const Pin t = tensors_.pin(tensor);
   return t ? t->size() : 0;
@@ -101,6 +118,27 @@ std::uint64_t Tensors::size(TensorHandle tensor) const {
 void* Tensors::va(TensorHandle tensor) {
   const Pin t = tensors_.pin(tensor);
   return t && t->has_storage() ? t->va() : nullptr;
+}
+
+Result<tdrv::Allocation> Tensors::allocation(TensorHandle tensor) const {
+  ONRT_ASSIGN(const Pin t, checked(tensor, "tensor"));
+  return t->allocation();
+}
+
+Result<std::int32_t> Tensors::logical_core(TensorHandle tensor) const {
+  ONRT_ASSIGN(const Pin t, checked(tensor, "tensor"));
+  return t->logical_core();
+}
+
+Result<std::uint64_t> Tensors::completions(TensorHandle tensor) const {
+  ONRT_ASSIGN(const Pin t, checked(tensor, "output_tensor"));
+  return t->completions.get();
+}
+
+Status Tensors::reset_completions(TensorHandle tensor) {
+  ONRT_ASSIGN(const Pin t, checked(tensor, "output_tensor"));
+  t->completions.reset();
+  return {};
 }
 
 Result<TensorSetHandle> Tensors::allocate_set() {

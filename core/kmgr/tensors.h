@@ -60,8 +60,16 @@ class Tensors {
   Status set(TensorHandle tensor, std::uint8_t value, std::uint64_t offset, std::uint64_t bytes);
   Status copy(TensorHandle source, std::uint64_t source_offset, TensorHandle destination,
               std::uint64_t offset, std::uint64_t bytes);
+  // Between any two tensors, through the host where no device transfer is
+  // possible.
+  Status move(TensorHandle source, std::uint64_t source_offset, TensorHandle destination,
+              std::uint64_t offset, std::uint64_t bytes);
   std::uint64_t size(TensorHandle tensor) const;  // 0 for a bad handle
   void* va(TensorHandle tensor);                  // nullptr for a bad handle
+  Result<tdrv::Allocation> allocation(TensorHandle tensor) const;
+  Result<std::int32_t> logical_core(TensorHandle tensor) const;  // -1: host memory
+  Result<std::uint64_t> completions(TensorHandle tensor) const;
+  Status reset_completions(TensorHandle tensor);
   Pin pin(TensorHandle tensor) const noexcept { return tensors_.pin(tensor); }
 
   Result<TensorSetHandle> allocate_set();

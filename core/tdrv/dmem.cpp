@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 
 #include "log/log.h"
 
@@ -159,6 +160,22 @@ std::size_t Allocator::live() const {
   std::size_t n = 0;
   for (const Dmem* m = first_; m != nullptr; m = m->next_) ++n;
   return n;
+}
+
+std::optional<MappedMemory> Allocator::mapped(const void* address) const {
+  const std::lock_guard lock(mutex_);
+  for (const Dmem* m = first_; m != nullptr; m = m->next_) {
+    const auto* mapping = static_cast<const char*>(m->va_.load(std::memory_order_acquire));
+    if (mapping == nullptr) continue;
+    const char* const begin = mapping + m->align_offset_;
+    if (std::less<>()(address, begin) || !std::less<>()(address, begin + m->size_)) continue;
+    return MappedMemory{.begin = begin,
+                        .bytes = m->size_,
+                        .device = pool_->device_index(),
+                        .hbm = m->channel_,
+                        .on_device = m->location_ == Location::kDevice};
+  }
+  return std::nullopt;
 }
 
 Dmem::~Dmem() {

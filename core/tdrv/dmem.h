@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "base/status.h"
 #include "opennrt/ndl.h"
 #include "tdrv/memory_accounting.h"
+#include "tdrv/tdrv.h"
 
 namespace opennrt::tdrv {
 
@@ -145,6 +147,8 @@ class Allocator : public std::enable_shared_from_this<Allocator> {
   // Takes back all memory that is still listed, whoever refers to it.
   void release_all();
   std::size_t live() const;
+  // The live memory that is mapped around the address, if there is one.
+  std::optional<MappedMemory> mapped(const void* address) const;
   std::uint32_t core() const { return core_; }
   std::uint32_t channel() const { return channel_; }
   const std::shared_ptr<MemoryPool>& pool() const { return pool_; }

@@ -8,9 +8,11 @@
 // otherwise. No lock is held while waiting for the device.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +65,22 @@ struct MemoryUse {
   std::uint64_t used = 0, limit = 0;
 };
 
+// Ranges of one tensor and the host memory they are copied from or to.
+struct TensorRanges {
+  Tensor* tensor = nullptr;
+  std::span<const nrt_tensor_batch_op_t> ops;
+};
+enum class CopyDirection : std::uint32_t { kToTensor = 0, kFromTensor = 1 };
+
+// Memory of ours that is mapped for the CPU.
+struct MappedMemory {
+  const void* begin = nullptr;
+  std::uint64_t bytes = 0;
+  std::uint32_t device = 0;  // driver's index
+  std::uint32_t hbm = 0;
+  bool on_device = false;
+};
+
 class Tdrv {
  public:
   // Opens the devices and leaves every core waiting in the ready program, its
@@ -78,6 +96,14 @@ class Tdrv {
                                                           std::uint32_t logical_core,
                                                           std::uint64_t bytes,
                                                           std::string_view name) = 0;
+
+  // Checks every range before anything moves: NRT_INVALID. wait: for executions
+  // that use the tensors, as read and write of a tensor do. Ranges of device
+  // memory travel in one request per device where the driver can.
+  virtual Status copy_ranges(std::span<const TensorRanges> tensors, CopyDirection direction,
+                             bool wait) = 0;
+  // What contains the address, if it is mapped.
+  virtual std::optional<MappedMemory> mapped_memory(const void* address) = 0;
 
   // --- models ---------------------------------------------------------------
   // Places weights and scratch, builds rings and images, uploads them. A
@@ -127,6 +153,27 @@ class Tdrv {
   virtual Result<MemoryUse> memory_use(std::uint32_t logical_core) = 0;
 };
 
+// Executions that finished writing a view. Every view counts for itself.
+class CompletionCount {
+ public:
+  CompletionCount() = default;
+  CompletionCount(const CompletionCount&) noexcept {}
+  CompletionCount& operator=(const CompletionCount&) = delete;
+  std::uint64_t get() const { return count_.load(std::memory_order_seq_cst); }
+  void add() { count_.fetch_add(1, std::memory_order_seq_cst); }
+  void reset() { count_.store(0, std::memory_order_seq_cst); }
+
+ private:
+  std::atomic<std::uint64_t> count_{0};
+};
+
+// Device memory behind a view.
+struct Allocation {
+  std::uint64_t address = 0;  // device address of byte 0 of the view
+  std::uint64_t bytes = 0;    // of the whole storage
+  std::uint32_t hbm = 0;
+};
+
 // View of a storage. Views and storages are reference counted; the destructor
 // drops one reference of the storage.
 class Tensor {
@@ -140,6 +187,7 @@ class Tensor {
   // CPU address of byte 0 of the view, NULL without storage.
   virtual void* va() = 0;
   virtual Result<std::uint64_t> device_address() const = 0;
+  virtual Result<Allocation> allocation() const = 0;  // NRT_INVALID: no device tensor
 
   // Waits for pending device writes, then copies. Ranges are checked:
   // NRT_INVALID. Zero bytes succeed.
@@ -158,6 +206,8 @@ class Tensor {
   // Fences of an execution, on the storage. Called by Tdrv.
   virtual void begin_access(bool write) = 0;
   virtual void end_access(bool write) = 0;
+
+  CompletionCount completions;
 };
 
 // View without storage; needs no device.

@@ -29,6 +29,9 @@ class TdrvImpl final : public Tdrv {
   Result<std::unique_ptr<Tensor>> allocate_tensor(nrt_tensor_placement_t placement,
                                                   std::uint32_t logical_core, std::uint64_t bytes,
                                                   std::string_view name) override;
+  Status copy_ranges(std::span<const TensorRanges> tensors, CopyDirection direction,
+                     bool wait) override;
+  std::optional<MappedMemory> mapped_memory(const void* address) override;
   Result<std::shared_ptr<Model>> stage(std::shared_ptr<const neff::Program> program,
                                        std::uint32_t logical_core, std::uint32_t model_id) override;
   Status unstage(std::shared_ptr<Model> model) override;

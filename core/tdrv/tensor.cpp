@@ -73,6 +73,12 @@ Result<std::uint64_t> TensorImpl::device_address() const {
   return storage_->memory()->address() + offset_;
 }
 
+Result<Allocation> TensorImpl::allocation() const {
+  ONRT_ASSIGN(const std::uint64_t address, device_address());
+  return Allocation{
+      .address = address, .bytes = storage_->bytes(), .hbm = storage_->memory()->channel()};
+}
+
 Status TensorImpl::check(const char* what, std::uint64_t offset, std::uint64_t bytes) const {
   if (!storage_) {
     return Status::invalid("{} tensor '{}': it has no storage; attach a buffer first", what, name_);

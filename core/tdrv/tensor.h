@@ -74,6 +74,7 @@ class TensorImpl final : public Tensor {
   std::int32_t logical_core() const override { return storage_ ? storage_->logical_core() : -1; }
   void* va() override;
   Result<std::uint64_t> device_address() const override;
+  Result<Allocation> allocation() const override;
   Status read(void* out, std::uint64_t offset, std::uint64_t bytes) override;
   Status write(const void* in, std::uint64_t offset, std::uint64_t bytes) override;
   Status set(std::uint8_t value, std::uint64_t offset, std::uint64_t bytes) override;
@@ -87,10 +88,10 @@ class TensorImpl final : public Tensor {
 
   const std::shared_ptr<Storage>& storage() const { return storage_; }
   std::uint64_t offset() const { return offset_; }
-
- private:
+  // NRT_INVALID: no storage, or the range is not inside the view.
   Status check(const char* what, std::uint64_t offset, std::uint64_t bytes) const;
 
+ private:
   std::string name_;
   std::shared_ptr<Storage> storage_;
   std::uint64_t offset_ = 0;  // of the view in the storage

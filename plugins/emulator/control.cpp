@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <charconv>
 #include <optional>
@@ -137,6 +139,15 @@ int control(Machine& machine, const char* request, std::string* reply) {
   }
   if (command == "inspect") {
     *reply = machine.config().inspect.items.empty() ? "0" : "1";
+    return 0;
+  }
+  if (command == "backing") {
+    const auto address = take_number(&text);
+    if (!address) return -EINVAL;
+    Machine::Mapping mapping;
+    if (!machine.find_mapping(static_cast<std::uint32_t>(getpid()), *address, &mapping))
+      return -ENXIO;
+    *reply = std::to_string(mapping.memory_offset + (*address - mapping.address));
     return 0;
   }
   if (command == "engine") return describe_engine(machine, text, reply);

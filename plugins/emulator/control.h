@@ -16,6 +16,8 @@
 //   finding <device>                   the runtime found something itself: one more
 //   engine <device> <core> <engine>    program counter (hex) of an engine inside a program
 //                                      and what it waits for; empty: stopped
+//   backing <address>                  where the byte behind a CPU address of this process lies
+//                                      in the descriptor that DMABUF_FD gives for it
 //   inspect                            "1": emulator.inspect asks for dumps, else "0"
 //   variable <device> <core> <pa> <bytes> <name>
 //   image <device> <core> <engine> <subgraph> <pa> <bytes> <runs>

@@ -24,7 +24,8 @@ MAY = {
     "hal": COMMON | {"config"},
     "tdrv": COMMON | {"config", "book", "neff", "hal", "trace"},
     "kmgr": COMMON | {"config", "book", "neff", "tdrv", "plugin", "trace"},
-    "api": COMMON | {"config", "book", "plugin", "kmgr", "trace"},
+    "collectives": COMMON | {"trace"},
+    "api": COMMON | {"config", "book", "plugin", "kmgr", "collectives", "trace"},
 }
 # The only objects that may import the calls which open devices.
 DEVICE_CALLS = {"ioctl"}

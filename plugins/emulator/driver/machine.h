@@ -122,8 +122,9 @@ class Machine {
     DeviceNode* node = nullptr;
     int channel = -1;  // HBM channel, -1 for anything else
     int memory_fd = -1;
-    bool own = false;     // a mapping of its own, not a view into the backing
-    bool tracked = true;  // the driver still knows it
+    std::uint64_t memory_offset = 0;  // of the mapping in memory_fd
+    bool own = false;                 // a mapping of its own, not a view into the backing
+    bool tracked = true;              // the driver still knows it
     std::shared_ptr<Backing> backing;
   };
   // Copy of the mapping of that process which contains the address.

@@ -28,6 +28,7 @@ int Machine::map_range(DeviceNode& node, Region& region, std::uint64_t offset, s
   mapping->node = &node;
   mapping->bytes = bytes;
   mapping->memory_fd = region.fd();
+  mapping->memory_offset = offset;
   if (writable) {
     mapping->address = number(region.data() + offset);
     return 0;

@@ -62,6 +62,17 @@ Result<std::unique_ptr<tdrv::Tensor>> FakeTdrv::allocate_tensor(nrt_tensor_place
       std::string(name), bytes, device, device ? static_cast<std::int32_t>(core) : -1));
 }
 
+Status FakeTdrv::copy_ranges(std::span<const tdrv::TensorRanges> tensors,
+                             tdrv::CopyDirection direction, bool wait) {
+  if (wait) ++waited_batches;
+  for (const auto& ranges : tensors)
+    for (const auto& op : ranges.ops)
+      ONRT_TRY(direction == tdrv::CopyDirection::kToTensor
+                   ? ranges.tensor->write(op.buffer, op.offset, op.size)
+                   : ranges.tensor->read(op.buffer, op.offset, op.size));
+  return {};
+}
+
 Result<std::shared_ptr<tdrv::Model>> FakeTdrv::stage(std::shared_ptr<const neff::Program> program,
                                                      std::uint32_t core, std::uint32_t id) {
   if (on_stage) ONRT_TRY(on_stage());

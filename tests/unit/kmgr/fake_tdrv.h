@@ -36,6 +36,10 @@ class FakeTensor final : public tdrv::Tensor {
     return storage_ ? storage_->data() + offset_ : nullptr;
   }
   Result<std::uint64_t> device_address() const override { return Status::invalid("fake"); }
+  Result<tdrv::Allocation> allocation() const override {
+    if (!device_) return Status::invalid("fake");
+    return tdrv::Allocation{.address = 0x1000 + offset_, .bytes = storage_->size(), .hbm = 0};
+  }
   Status read(void* out, std::uint64_t offset, std::uint64_t bytes) override {
     ONRT_TRY(check(offset, bytes));
     std::memcpy(out, static_cast<std::uint8_t*>(va()) + offset, bytes);
@@ -121,7 +125,7 @@ class FakeTdrv final : public tdrv::Tdrv {
 
   // Observations.
   std::atomic<int> misuse{0}, live_models{0}, stops{0}, torn_down{0}, stagings{0}, copies_in{0},
-      copies_out{0}, binds{0}, finishes{0};
+      copies_out{0}, binds{0}, finishes{0}, waited_batches{0};
   std::mutex mutex;
   std::vector<std::string> calls;
 
@@ -129,6 +133,9 @@ class FakeTdrv final : public tdrv::Tdrv {
   Result<std::unique_ptr<tdrv::Tensor>> allocate_tensor(nrt_tensor_placement_t placement,
                                                         std::uint32_t core, std::uint64_t bytes,
                                                         std::string_view name) override;
+  Status copy_ranges(std::span<const tdrv::TensorRanges> tensors, tdrv::CopyDirection direction,
+                     bool wait) override;
+  std::optional<tdrv::MappedMemory> mapped_memory(const void*) override { return std::nullopt; }
   Result<std::shared_ptr<tdrv::Model>> stage(std::shared_ptr<const neff::Program> program,
                                              std::uint32_t core, std::uint32_t id) override;
   Status unstage(std::shared_ptr<tdrv::Model> model) override;
