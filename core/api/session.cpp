@@ -10,6 +10,7 @@
 #include "api/entry.h"
 #include "api/microcode.h"
 #include "api/state.h"
+#include "api/tracing.h"
 #include "api/version.h"
 #include "log/log.h"
 #include "plugin/loader.h"
@@ -244,6 +245,7 @@ NRT_STATUS init(const char* name) noexcept {
     ONRT_ASSIGN(auto fresh, Session::start());
     if (const int error = install_fork_handler(); error != 0)
       return Status::failure("fork handler: {}", strerror(-error));
+    ONRT_TRY(start_tracing(fresh->config(), fresh->visible_cores()));
     g_session.store(fresh.release(), std::memory_order_release);
     set_state(State::kInit);
     return {};
@@ -255,9 +257,11 @@ void close() noexcept {
   run("nrt_close", []() -> Status {
     const std::lock_guard lock(life_mutex());
     if (state() != State::kInit) return {};
+    stop_tracing();
     set_state(State::kClosed);
     wait_until_left();
     delete g_session.exchange(nullptr, std::memory_order_acq_rel);
+    forget_tracing();
     set_state(State::kStart);
     return {};
   });

@@ -8,6 +8,8 @@
 #include <atomic>
 
 #include "log/log.h"
+#include "trace/debug_stream.h"
+#include "trace/profile.h"
 
 namespace opennrt::api {
 
@@ -41,6 +43,8 @@ const char* state_name(State state) {
 void in_child() {
   g_state.store(State::kChild, std::memory_order_seq_cst);
   log::enter_forked_child();
+  trace::profile::enter_forked_child();
+  trace::debug_stream::enter_forked_child();
 }
 
 }  // namespace

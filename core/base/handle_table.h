@@ -22,7 +22,8 @@ enum class HandleKind : std::uint32_t {
   kTensor = 2,
   kTensorSet = 3,
   kCommunicator = 4,
-  kTransfer = 5
+  kTransfer = 5,
+  kOptions = 6
 };
 
 // Threading: find() and pin() take no lock. Removal waits until no pin is left,

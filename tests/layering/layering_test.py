@@ -16,15 +16,16 @@ COMMON = {"base", "log"}
 MAY = {
     "base": set(),
     "log": {"base"},
+    "trace": {"base", "log"},
     "config": COMMON,
     "plugin": COMMON | {"config"},
     "book": COMMON | {"config", "plugin"},
     "neff": COMMON | {"config"},
     "hal": COMMON | {"config"},
-    "tdrv": COMMON | {"config", "book", "neff", "hal"},
-    "kmgr": COMMON | {"config", "book", "neff", "tdrv", "plugin"},
-    "collectives": COMMON,
-    "api": COMMON | {"config", "book", "plugin", "kmgr", "collectives"},
+    "tdrv": COMMON | {"config", "book", "neff", "hal", "trace"},
+    "kmgr": COMMON | {"config", "book", "neff", "tdrv", "plugin", "trace"},
+    "collectives": COMMON | {"trace"},
+    "api": COMMON | {"config", "book", "plugin", "kmgr", "collectives", "trace"},
 }
 # The only objects that may import the calls which open devices.
 DEVICE_CALLS = {"ioctl"}

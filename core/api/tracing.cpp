@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/tracing.h"
+
+#include <bit>
+
+#include "api/inspect_config.h"
+#include "log/log.h"
+#include "trace/debug_stream.h"
+#include "trace/inspect.h"
+#include "trace/profile.h"
+#include "trace/recordings.h"
+
+namespace opennrt::api {
+
+Status start_tracing(const config::Config& config, std::uint32_t cores) {
+  using config::Key;
+  if (const std::uint64_t ring = config.number(Key::kDebugStreamRingEvents);
+      !std::has_single_bit(ring))
+    return Status::invalid(
+        "debug_stream.ring_events (NEURON_RT_DEBUG_STREAM_BUFFER_SIZE) is {}, must be a power of "
+        "two",
+        ring);
+  trace::set_cores(cores);
+  if (!config.flag(Key::kInspectEnable) && !config.flag(Key::kInspectOnFail)) return {};
+  ONRT_ASSIGN(const trace::inspect::Options options, inspect_options(config));
+  // One that was begun before goes on.
+  if (!config.flag(Key::kInspectEnable) || trace::inspect::is_running()) return {};
+  return trace::inspect::begin(options);
+}
+
+void stop_tracing() {
+  if (Status s = trace::inspect::stop(); !s)
+    ONRT_LOG(kNrt, kError, "inspection at nrt_close: {}", s.message());
+  trace::stop_recording(trace::Purpose::kSystemTrace);
+  trace::stop_recording(trace::Purpose::kTraceCall);
+}
+
+void forget_tracing() {
+  trace::profile::close();
+  trace::debug_stream::close_all();
+}
+
+}  // namespace opennrt::api

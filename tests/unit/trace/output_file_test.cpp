@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/output_file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace opennrt::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+class OutputFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/opennrt-output-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    dir_ = name;
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(dir_), {}));
+  }
+  std::string read(const std::string& path) const {
+    std::ifstream in(path);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  std::string dir_;
+};
+
+TEST_F(OutputFiles, AppearsWhenComplete) {
+  const std::string path = dir_ + "/f";
+  auto file = OutputFile::create(path);
+  ASSERT_TRUE(file.is_ok());
+  ASSERT_TRUE(file->write("abc").is_ok());
+  EXPECT_FALSE(fs::exists(path));
+  ASSERT_TRUE(file->commit().is_ok());
+  EXPECT_EQ(read(path), "abc");
+  ASSERT_TRUE(write_file(path, "new").is_ok());
+  EXPECT_EQ(read(path), "new");
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(OutputFiles, NothingStaysOfOneThatIsGivenUp) {
+  {
+    auto file = OutputFile::create(dir_ + "/f");
+  }
+  EXPECT_EQ(entries(), 0u);
+}
+
+TEST_F(OutputFiles, FailuresNameThePath) {
+  const auto missing = OutputFile::create(dir_ + "/none/f");
+  ASSERT_FALSE(missing.is_ok());
+  EXPECT_EQ(missing.status().code(), NRT_FAILURE);
+  EXPECT_NE(missing.status().message().find("/none/f"), std::string::npos);
+  EXPECT_EQ(write_file(dir_, "x").code(), NRT_FAILURE);  // a directory
+  EXPECT_EQ(entries(), 0u);
+  ASSERT_TRUE(write_file(dir_ + "/f", "x").is_ok());
+  EXPECT_EQ(make_directories(dir_ + "/f/g").code(), NRT_FAILURE);
+  EXPECT_TRUE(make_directories(dir_ + "/a/b/c").is_ok());
+  EXPECT_TRUE(fs::is_directory(dir_ + "/a/b/c"));
+}
+
+}  // namespace
+}  // namespace opennrt::trace
