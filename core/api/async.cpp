@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/entry.h"
 #include "api/model_handle.h"
+#include "collectives/communicators.h"
+#include "collectives/unsupported.h"
+#include "kmgr/collective.h"
+#include "neff/dtype.h"
 #include "nrt/nrt_async.h"
 
 using namespace opennrt;
@@ -18,6 +22,46 @@ NRT_STATUS schedule(const char* name, const NRT_STATUS* ret, const nrta_seq_t* r
     ONRT_TRY(require(req_sequence, "req_sequence"));
     return body(s.manager().async());
   });
+}
+
+Status check_operation(const nrt_cc_comm_t& comm, nrt_op_type_t op, nrt_cc_op_type_t cc_op) {
+  if (cc_op != NRT_CC_ALLGATHER && cc_op != NRT_CC_ALLREDUCE && cc_op != NRT_CC_REDUCESCATTER)
+    return Status::invalid("cc_op is {}, must be 0 to 2", static_cast<int>(cc_op));
+  if (cc_op != NRT_CC_ALLGATHER && op != NRT_OP_ADD && op != NRT_OP_MAX && op != NRT_OP_MIN)
+    return Status::invalid("op is {}, a reduction needs ADD, MAX or MIN", static_cast<int>(op));
+  if (comm.rank_n == 0 || comm.rank >= comm.rank_n || comm.replica_group == nullptr)
+    return Status::invalid("comm: rank {} of {} in replica_group {}", comm.rank, comm.rank_n,
+                           static_cast<const void*>(comm.replica_group));
+  if (comm.rank_n != 1) return collectives::unsupported(collectives::kSeveralRanks);
+  return {};
+}
+
+Result<nrt_cc_context_t*> prepare(Session& s, const nrt_cc_comm_t& comm,
+                                  const nrt_tensor_list_t& input, const nrt_tensor_list_t& output,
+                                  nrt_dtype_t dtype, nrt_op_type_t op, nrt_cc_op_type_t cc_op) {
+  if (comm.vnc >= s.visible_cores())
+    return Status::invalid("comm: vnc {}: this process has the logical cores 0 to {}", comm.vnc,
+                           s.visible_cores() - 1);
+  ONRT_TRY(check_operation(comm, op, cc_op));
+  if (!s.communicators().find(collectives::Context::kHost, comm.vnc))
+    return Status::failure(
+        "logical core {} has no communicator; call nrt_cc_global_comm_init first", comm.vnc);
+  if (input.num_tensors != output.num_tensors || input.num_tensors == 0)
+    return Status::invalid("{} input and {} output tensors, as many of both are needed",
+                           input.num_tensors, output.num_tensors);
+  ONRT_TRY(require(input.tensors, "input->tensors"));
+  ONRT_TRY(require(output.tensors, "output->tensors"));
+  auto operation = std::make_unique<kmgr::Collective>();
+  operation->logical_core = comm.vnc;
+  operation->element_bytes = neff::bytes_of(dtype);
+  if (operation->element_bytes == 0)
+    return Status::invalid("dtype {} is not known", static_cast<int>(dtype));
+  for (size_t i = 0; i < input.num_tensors; ++i) {
+    operation->inputs.push_back(handle_of(input.tensors[i]));
+    operation->outputs.push_back(handle_of(output.tensors[i]));
+  }
+  ONRT_ASSIGN(const std::uintptr_t handle, s.manager().async().prepare(std::move(operation)));
+  return reinterpret_cast<nrt_cc_context_t*>(handle);
 }
 
 }  // namespace
@@ -62,6 +106,33 @@ NRT_STATUS nrta_execute_schedule(nrt_model_t* model, const nrt_tensor_set_t* inp
     ONRT_TRY(require(output, "output"));
     return async.execute(model_of_handle(model), handle_of(input), handle_of(output), queue, ret,
                          req_sequence);
+  });
+}
+
+NRT_STATUS nrta_cc_prepare(nrt_cc_comm_t* comm, nrt_tensor_list_t* input, nrt_tensor_list_t* output,
+                           nrt_dtype_t dtype, nrt_op_type_t op, nrt_cc_op_type_t cc_op,
+                           nrt_cc_context_t** cc_ctx) {
+  return guarded(__func__, [&](Session& s) -> Status {
+    ONRT_TRY(s.explicit_async());
+    ONRT_TRY(require(cc_ctx, "cc_ctx"));
+    *cc_ctx = nullptr;
+    ONRT_TRY(require(comm, "comm"));
+    ONRT_TRY(require(input, "input"));
+    ONRT_TRY(require(output, "output"));
+    ONRT_ASSIGN(*cc_ctx, prepare(s, *comm, *input, *output, dtype, op, cc_op));
+    return {};
+  });
+}
+
+NRT_STATUS nrta_cc_schedule(nrt_cc_context_t** cc_ctx, int queue, NRT_STATUS* ret,
+                            nrta_seq_t* req_sequence) {
+  return schedule(__func__, ret, req_sequence, [&](kmgr::AsyncEngine& async) -> Status {
+    ONRT_TRY(require(cc_ctx, "cc_ctx"));
+    ONRT_TRY(require(*cc_ctx, "*cc_ctx"));
+    std::uintptr_t prepared = handle_of(*cc_ctx);
+    Status queued = async.schedule(&prepared, queue, ret, req_sequence);
+    *cc_ctx = reinterpret_cast<nrt_cc_context_t*>(prepared);
+    return queued;
   });
 }
 

@@ -23,7 +23,9 @@ enum class HandleKind : std::uint32_t {
   kTensorSet = 3,
   kCommunicator = 4,
   kTransfer = 5,
-  kOptions = 6
+  kCollective = 6,
+  kOptions = 6,
+  kCollective = 7
 };
 
 // Threading: find() and pin() take no lock. Removal waits until no pin is left,

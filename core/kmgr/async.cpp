@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t kTransferCapacity = 64;
 constexpr std::uint32_t kFirstQueue[kXuTypes] = {0, 2, 3};
 
-// Runs on the worker of a queue of transfers.
+// Runs on the worker of a queue of transfers or collectives.
 NRT_STATUS transfer(AsyncRequest& r) {
   switch (r.kind) {
     case AsyncRequest::Kind::kWrite:
@@ -19,6 +19,8 @@ NRT_STATUS transfer(AsyncRequest& r) {
       return r.tensor->read(r.out, r.offset, r.bytes).code();
     case AsyncRequest::Kind::kCopy:
       return r.tensor->copy_from(*r.source, r.source_offset, r.offset, r.bytes).code();
+    case AsyncRequest::Kind::kCollective:
+      return r.collective->run().code();
     case AsyncRequest::Kind::kExecute:
       break;
   }
@@ -68,7 +70,9 @@ Result<AsyncQueue*> AsyncEngine::open(std::uint64_t core, XuType type, std::int6
   if (AsyncQueue* const open = slot->load(std::memory_order_acquire)) return open;
   const bool compute = type == XuType::kCompute;
   // Linux keeps 15 characters of a thread's name.
-  const std::string name = fmt::format("nrt-{}{}.{}", compute ? "exec" : "copy", core, queue);
+  constexpr const char* kNames[kXuTypes] = {"copy", "exec", "coll"};
+  const std::string name =
+      fmt::format("nrt-{}{}.{}", kNames[static_cast<std::uint32_t>(type)], core, queue);
   const auto logical_core = static_cast<std::uint32_t>(core);
   auto made = std::make_unique<AsyncQueue>(
       name, compute ? compute_capacity_ : kTransferCapacity,
@@ -176,6 +180,36 @@ Status AsyncEngine::copy(TensorHandle source, std::uint64_t source_offset, Tenso
     r.result = result;
     return {};
   });
+}
+
+Result<std::uintptr_t> AsyncEngine::prepare(std::unique_ptr<Collective> operation) {
+  ONRT_TRY(operation->pin());
+  operation->pins.clear();  // taken again when it is queued
+  const std::uintptr_t handle = prepared_.insert(operation);
+  if (handle == 0)
+    return Status::resource("{} collectives are prepared, no more are possible", prepared_.size());
+  return handle;
+}
+
+Status AsyncEngine::schedule(std::uintptr_t* prepared, int queue, NRT_STATUS* result,
+                             std::uint64_t* sequence) {
+  std::unique_ptr<Collective> operation = prepared_.remove(*prepared);
+  if (!operation) return Status::invalid("{:#x} is not a prepared collective", *prepared);
+  const int core = static_cast<int>(operation->logical_core);
+  Status queued =
+      submit(core, XuType::kCollectives, queue, sequence, [&](AsyncRequest& r) -> Status {
+        ONRT_TRY(operation->pin());
+        r.kind = AsyncRequest::Kind::kCollective;
+        r.result = result;
+        r.collective = std::move(operation);
+        return {};
+      });
+  *prepared = 0;
+  if (operation) {
+    operation->pins.clear();
+    *prepared = prepared_.insert(operation);
+  }
+  return queued;
 }
 
 Status AsyncEngine::is_completed(std::uint64_t sequence, bool* completed) {

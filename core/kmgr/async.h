@@ -15,6 +15,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/handle_table.h"
 #include "kmgr/async_queue.h"
 #include "kmgr/sequence.h"
 
@@ -45,6 +46,12 @@ class AsyncEngine {
               std::uint64_t offset, std::uint64_t bytes, int core, int queue, NRT_STATUS* result,
               std::uint64_t* sequence);
 
+  // Keeps a collective until it is scheduled. NRT_INVALID as Collective::pin().
+  Result<std::uintptr_t> prepare(std::unique_ptr<Collective> operation);
+  // Takes the prepared collective: *prepared is 0 after success. It stays when
+  // the call fails, possibly by another handle.
+  Status schedule(std::uintptr_t* prepared, int queue, NRT_STATUS* result, std::uint64_t* sequence);
+
   // NRT_INVALID: no such unit, or a number that was never issued.
   Status is_completed(std::uint64_t sequence, bool* completed);
   // Id of the last completed request, number 0 before the first.
@@ -65,6 +72,7 @@ class AsyncEngine {
 
   Manager& manager_;
   const std::uint32_t logical_cores_, compute_capacity_;
+  HandleTable<Collective, HandleKind::kCollective> prepared_;
   std::mutex mutex_;  // for making queues
   std::vector<std::array<Slot, kQueuesPerCore>> queues_;
 };

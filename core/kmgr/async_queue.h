@@ -19,13 +19,14 @@
 
 #include "base/status.h"
 #include "kmgr/binding.h"
+#include "kmgr/collective.h"
 #include "kmgr/models.h"
 
 namespace opennrt::kmgr {
 
 // What one request needs until it is over.
 struct AsyncRequest {
-  enum class Kind : std::uint8_t { kExecute, kWrite, kRead, kCopy };
+  enum class Kind : std::uint8_t { kExecute, kWrite, kRead, kCopy, kCollective };
 
   Kind kind = Kind::kExecute;
   NRT_STATUS* result = nullptr;  // of the caller
@@ -33,14 +34,16 @@ struct AsyncRequest {
   Binding binding;               // kExecute
   Tensors::Pin tensor, source;   // the others; source: kCopy
   std::uint64_t offset = 0, source_offset = 0, bytes = 0;
-  void* out = nullptr;       // kRead
-  const void* in = nullptr;  // kWrite
+  std::unique_ptr<Collective> collective;  // kCollective
+  void* out = nullptr;                     // kRead
+  const void* in = nullptr;                // kWrite
 
   // Gives up what the request holds.
   void release() {
     binding.clear();
     tensor = {};
     source = {};
+    collective.reset();
     model = {};
   }
 };

@@ -137,6 +137,60 @@ TEST_F(AsyncApi, NullArgumentsQueueNothing) {
   EXPECT_EQ(status, kUntouched);
 }
 
+// One rank: needs a communicator first, then every operation copies.
+TEST_F(AsyncApi, CollectivesOfOneRank) {
+  nrt_tensor_t *in = nullptr, *out = nullptr;
+  ASSERT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 64, "in", &in), NRT_SUCCESS);
+  ASSERT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 64, "out", &out), NRT_SUCCESS);
+  std::vector<char> data(64, 'x'), got(64);
+  ASSERT_EQ(nrt_tensor_write(in, data.data(), 0, 64), NRT_SUCCESS);
+  uint32_t group[2] = {0, 1};
+  nrt_cc_comm_t comm{.replica_group = group,
+                     .rank = 0,
+                     .rank_n = 1,
+                     .ctx_device_id = 0,
+                     .ctx_device_count = 1,
+                     .vnc = 0};
+  nrt_tensor_list_t inputs{&in, 1}, outputs{&out, 1};
+  nrt_cc_context_t* context = nullptr;
+  const auto prepare = [&](nrt_cc_op_type_t cc_op, nrt_op_type_t op = NRT_OP_ADD,
+                           nrt_dtype_t dtype = NRT_DTYPE_FLOAT32) {
+    return nrta_cc_prepare(&comm, &inputs, &outputs, dtype, op, cc_op, &context);
+  };
+  EXPECT_EQ(prepare(NRT_CC_ALLREDUCE), NRT_FAILURE);  // no communicator yet
+  ASSERT_EQ(nrt_cc_global_comm_init(0, 0, 1), NRT_SUCCESS);
+  EXPECT_EQ(prepare(NRT_CC_ALLREDUCE, NRT_OP_FMA), NRT_INVALID);
+  EXPECT_EQ(prepare(static_cast<nrt_cc_op_type_t>(3)), NRT_INVALID);
+  EXPECT_EQ(prepare(NRT_CC_ALLREDUCE, NRT_OP_ADD, static_cast<nrt_dtype_t>(99)), NRT_INVALID);
+  comm.rank_n = 2;
+  EXPECT_EQ(prepare(NRT_CC_ALLREDUCE), NRT_FAILURE);  // several ranks
+  comm.rank_n = 1;
+  comm.vnc = 9999;
+  EXPECT_EQ(prepare(NRT_CC_ALLREDUCE), NRT_INVALID);
+  comm.vnc = 0;
+  EXPECT_EQ(context, nullptr);
+  for (const auto cc_op : {NRT_CC_ALLGATHER, NRT_CC_ALLREDUCE, NRT_CC_REDUCESCATTER}) {
+    ASSERT_EQ(nrt_tensor_memset(out, 0, 0, 64), NRT_SUCCESS);
+    ASSERT_EQ(prepare(cc_op), NRT_SUCCESS);
+    ASSERT_NE(context, nullptr);
+    NRT_STATUS status = kUntouched;
+    nrta_seq_t sequence = 0;
+    ASSERT_EQ(nrta_cc_schedule(&context, 1, &status, &sequence), NRT_SUCCESS);
+    EXPECT_EQ(context, nullptr);
+    wait_for(sequence);
+    EXPECT_EQ(status, NRT_SUCCESS);
+    ASSERT_EQ(nrt_tensor_read(out, got.data(), 0, 64), NRT_SUCCESS);
+    EXPECT_TRUE(got == data);
+  }
+  NRT_STATUS status = kUntouched;
+  nrta_seq_t sequence = 0;
+  EXPECT_EQ(nrta_cc_schedule(nullptr, 0, &status, &sequence), NRT_INVALID);
+  EXPECT_EQ(nrta_cc_schedule(&context, 0, &status, &sequence), NRT_INVALID);
+  EXPECT_EQ(status, kUntouched);
+  nrt_tensor_free(&in);
+  nrt_tensor_free(&out);
+}
+
 // Close while requests are queued: they complete first.
 TEST(AsyncLifecycle, CloseCompletesWhatIsQueued) {
   const std::vector<char> neff = read_file(OPENNRT_VECADD_NEFF);

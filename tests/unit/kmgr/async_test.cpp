@@ -224,6 +224,50 @@ TEST_F(AsyncTest, WrongArguments) {
   expect(async_->notify_unit(0, 1, 1, 0), NRT_INVALID, "COMPUTE has 1");
 }
 
+TEST_F(AsyncTest, CollectiveOfOneRankCopies) {
+  const TensorHandle a = tensor(16), b = tensor(16), x = tensor(16), other = tensor(8);
+  ASSERT_TRUE(tensors_.set(a, 3, 0, 16).is_ok());
+  ASSERT_TRUE(tensors_.set(b, 4, 0, 16).is_ok());
+  const auto operation = [&](std::vector<TensorHandle> in, std::vector<TensorHandle> out) {
+    auto made = std::make_unique<Collective>();
+    made->element_bytes = 4;
+    made->inputs = std::move(in);
+    made->outputs = std::move(out);
+    return made;
+  };
+  EXPECT_EQ(async_->prepare(operation({a}, {other})).status().code(), NRT_INVALID);
+  EXPECT_EQ(async_->prepare(operation({a}, {0})).status().code(), NRT_INVALID);
+  EXPECT_EQ(async_->prepare(operation({a}, {tensor(16, -1, NRT_TENSOR_PLACEMENT_VIRTUAL)}))
+                .status()
+                .code(),
+            NRT_INVALID);
+  auto prepared = async_->prepare(operation({a, b}, {x, b}));
+  ASSERT_TRUE(prepared.is_ok());
+  std::uintptr_t handle = *prepared;
+  NRT_STATUS status = kUntouched;
+  std::uint64_t sequence = 0;
+  EXPECT_EQ(async_->schedule(&handle, 3, &status, &sequence).code(), NRT_INVALID);
+  ASSERT_NE(handle, 0u);  // still there
+  ASSERT_TRUE(async_->schedule(&handle, 2, &status, &sequence).is_ok());
+  EXPECT_EQ(handle, 0u);
+  EXPECT_EQ(sequence, 0x0022'0000'0000'0001u);
+  wait_for(sequence);
+  EXPECT_EQ(status, NRT_SUCCESS);
+  std::uint8_t got = 0;
+  ASSERT_TRUE(tensors_.read(x, &got, 15, 1).is_ok());
+  EXPECT_EQ(got, 3);
+  ASSERT_TRUE(tensors_.read(b, &got, 15, 1).is_ok());  // in place
+  EXPECT_EQ(got, 4);
+  std::uintptr_t gone = *prepared;
+  EXPECT_EQ(async_->schedule(&gone, 0, &status, &sequence).code(), NRT_INVALID);
+  // A tensor that was freed in between.
+  prepared = async_->prepare(operation({a}, {x}));
+  ASSERT_TRUE(prepared.is_ok());
+  tensors_.free(x);
+  handle = *prepared;
+  EXPECT_EQ(async_->schedule(&handle, 0, &status, &sequence).code(), NRT_INVALID);
+}
+
 TEST_F(AsyncTest, EventOfOneRequest) {
   const ModelId m = load();
   const auto in = set("a", tensor(4)), out = set("x", tensor(4));

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A prepared collective operation of one rank: with nobody else there, gathering,
+// reducing and scattering all put the input where the output is.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "kmgr/tensors.h"
+
+namespace opennrt::kmgr {
+
+struct Collective {
+  std::uint32_t logical_core = 0;
+  std::uint64_t element_bytes = 1;
+  std::vector<TensorHandle> inputs, outputs;
+  std::vector<Tensors::Pin> pins;  // inputs, then outputs, while it is queued
+
+  // Takes the tensors. NRT_INVALID: one is gone, no device tensor, or a pair
+  // differs in size or is no whole number of elements.
+  Status pin();
+  Status run();
+};
+
+}  // namespace opennrt::kmgr
