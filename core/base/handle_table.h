@@ -23,7 +23,6 @@ enum class HandleKind : std::uint32_t {
   kTensorSet = 3,
   kCommunicator = 4,
   kTransfer = 5,
-  kCollective = 6,
   kOptions = 6,
   kCollective = 7
 };
