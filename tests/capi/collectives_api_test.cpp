@@ -312,6 +312,18 @@ TEST_F(CollectivesApi, NecTopology) {
   EXPECT_EQ(nec_pod_node_can_access_peer_node(NEC_POD_TYPE_NONE, 0, 0, 0, 0, nullptr), NRT_INVALID);
 }
 
+// From the archive that callers link.
+TEST(NecVersion, ThereIsNoCollectivesLibrary) {
+  alignas(nec_version_info_t) std::uint8_t bytes[sizeof(nec_version_info_t) + 1];
+  std::memset(bytes, 0xEE, sizeof bytes);
+  auto* info = reinterpret_cast<nec_version_info_t*>(bytes);
+  EXPECT_EQ(nec_get_version_info(info), NRT_FAILURE);
+  EXPECT_EQ(info->major, 0u);
+  EXPECT_EQ(info->compatibility_version, 0u);
+  EXPECT_EQ(bytes[sizeof bytes - 1], 0xEE);
+  EXPECT_EQ(nec_get_version_info(nullptr), NRT_INVALID);
+}
+
 TEST(NecTables, SizesAndOffsetsInBytes) {
   std::uint32_t words[4 * 2] = {3, 4, 0, 3, 0, 0, 7, 9};
   enc_host_mem_t memory{};

@@ -118,6 +118,34 @@ TEST_F(Descent, HostTensorsTravelInOneRequestEachWay) {
   EXPECT_EQ(nrt_unload(model), NRT_SUCCESS);
 }
 
+// Where the driver has batches, all device tensors travel in one request.
+TEST_F(Descent, BatchIsOneRequest) {
+  setenv("OPENNRT_EMULATOR_PRODUCT", "trn2.3xlarge", 1);
+  {
+    Runtime runtime;
+    ASSERT_EQ(runtime.status(), NRT_SUCCESS);
+    std::vector<char> data(3 * 1024, 'x'), back(data.size());
+    std::vector<nrt_tensor_t*> tensors(3);
+    std::vector<nrt_tensor_batch_op_t> ops;
+    for (std::size_t i = 0; i < 3; ++i) {
+      ASSERT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 1024, "t", &tensors[i]),
+                NRT_SUCCESS);
+      ops.push_back({0, 1024, data.data() + i * 1024});
+    }
+    std::vector<nrt_tensor_batch_t> batches;
+    for (std::size_t i = 0; i < 3; ++i) batches.push_back({tensors[i], &ops[i], 1});
+    take();
+    ASSERT_EQ(nrt_tensor_write_batch(batches.data(), 3, false), NRT_SUCCESS);
+    EXPECT_EQ(take(), (std::map<std::string, int>{{ioctl_line(kBatchCopy), 1}}));
+    for (std::size_t i = 0; i < 3; ++i) ops[i].buffer = back.data() + i * 1024;
+    ASSERT_EQ(nrt_tensor_read_batch(batches.data(), 3, false), NRT_SUCCESS);
+    EXPECT_EQ(take(), (std::map<std::string, int>{{ioctl_line(kBatchCopy), 1}}));
+    EXPECT_EQ(back, data);
+    for (nrt_tensor_t*& t : tensors) nrt_tensor_free(&t);
+  }
+  unsetenv("OPENNRT_EMULATOR_PRODUCT");
+}
+
 // One DEBUG line per layer crossing of a register access and of an execution.
 TEST_F(Descent, DebugTraceNamesEveryLayer) {
   setenv("NEURON_RT_LOG_LEVEL", "DEBUG", 1);

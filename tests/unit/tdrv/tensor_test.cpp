@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -194,6 +195,140 @@ TEST_F(TensorTest, StorageIsGoneAfterTearDown) {
   EXPECT_EQ(tdrv_->allocate_tensor(NRT_TENSOR_PLACEMENT_DEVICE, 0, 8, "t").status().code(),
             NRT_CLOSED);
   EXPECT_EQ(driver_.live_memory(), 0u);
+}
+
+class TensorBatch : public TensorTest {
+ protected:
+  using Op = nrt_tensor_batch_op_t;
+  // Two device tensors and a host tensor, three bytes to each.
+  void SetUp() override {
+    a_ = make(NRT_TENSOR_PLACEMENT_DEVICE, 64);
+    auto slice = a_->slice(16, 16, "slice");
+    ASSERT_TRUE(slice.is_ok());
+    slice_ = *std::move(slice);
+    b_ = make(NRT_TENSOR_PLACEMENT_DEVICE, 64);
+    host_ = make(NRT_TENSOR_PLACEMENT_VIRTUAL, 64);
+    for (Tensor* t : {a_.get(), b_.get(), host_.get()}) ASSERT_TRUE(t->set(0, 0, 64).is_ok());
+    driver_.count.clear();
+  }
+  Status copy(CopyDirection direction, bool wait = true) {
+    const TensorRanges all[] = {
+        {a_.get(), ops_[0]}, {slice_.get(), ops_[1]}, {b_.get(), ops_[2]}, {host_.get(), ops_[3]}};
+    return tdrv_->copy_ranges(all, direction, wait);
+  }
+  void expect_written() {
+    char got[64];
+    ASSERT_TRUE(a_->read(got, 0, 64).is_ok());
+    EXPECT_EQ(std::string(got, 3), "abc");
+    EXPECT_EQ(std::string(got + 16 + 5, 3), "def");
+    ASSERT_TRUE(b_->read(got, 0, 64).is_ok());
+    EXPECT_EQ(std::string(got + 61, 3), "ghi");
+    EXPECT_EQ(got[60], 0);
+    ASSERT_TRUE(host_->read(got, 0, 64).is_ok());
+    EXPECT_EQ(std::string(got + 1, 3), "jkl");
+  }
+  std::unique_ptr<Tensor> a_, slice_, b_, host_;
+  char text_[13] = "abcdefghijkl";
+  std::vector<Op> ops_[4] = {{{0, 3, text_}, {9, 0, nullptr}},
+                             {{5, 3, text_ + 3}},
+                             {{61, 3, text_ + 6}},
+                             {{1, 2, text_ + 9}, {3, 1, text_ + 11}}};
+};
+
+TEST_F(TensorBatch, OneRequestWhereTheDriverCan) {
+  driver_.has_batch = true;
+  ASSERT_TRUE(copy(CopyDirection::kToTensor).is_ok());
+  EXPECT_EQ(driver_.count["batch"], 1u);
+  EXPECT_EQ(driver_.count["copy"] + driver_.count["copy_async"] + driver_.count["in"], 0u);
+  expect_written();
+  std::memset(text_, 0, sizeof text_);
+  ASSERT_TRUE(copy(CopyDirection::kFromTensor).is_ok());
+  EXPECT_STREQ(text_, "abcdefghijkl");
+}
+
+TEST_F(TensorBatch, OneByOneWhereItCannot) {
+  driver_.has_batch = false;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(copy(CopyDirection::kToTensor).is_ok());
+    expect_written();
+    std::memset(text_, 0, sizeof text_);
+    ASSERT_TRUE(copy(CopyDirection::kFromTensor).is_ok());
+    EXPECT_STREQ(text_, "abcdefghijkl");
+  }
+  EXPECT_EQ(driver_.count["batch"], 1u);  // refused once, remembered
+}
+
+TEST_F(TensorBatch, NothingMovesUnlessAllIsRight) {
+  driver_.has_batch = true;
+  for (const Op wrong :
+       {Op{0, 17, text_}, Op{16, 1, text_}, Op{~0ull, 2, text_}, Op{0, 1, nullptr}}) {
+    ops_[1] = {wrong};
+    EXPECT_EQ(copy(CopyDirection::kToTensor).code(), NRT_INVALID);
+  }
+  EXPECT_EQ(driver_.count["batch"], 0u);
+  char first = 1;
+  ASSERT_TRUE(a_->read(&first, 0, 1).is_ok());
+  EXPECT_EQ(first, 0);
+  auto empty = make_empty_tensor("e");
+  ASSERT_TRUE(empty.is_ok());
+  const TensorRanges one{empty->get(), ops_[0]};
+  EXPECT_EQ(tdrv_->copy_ranges({&one, 1}, CopyDirection::kToTensor, true).code(), NRT_INVALID);
+}
+
+TEST_F(TensorBatch, WaitsForExecutionsUnlessToldNot) {
+  driver_.has_batch = true;
+  b_->begin_access(false);
+  // Reading beside a reader does not wait, writing without waiting neither.
+  ASSERT_TRUE(copy(CopyDirection::kFromTensor).is_ok());
+  std::memcpy(text_, "abcdefghijkl", 12);
+  ASSERT_TRUE(copy(CopyDirection::kToTensor, false).is_ok());
+  std::atomic<bool> over{false};
+  std::thread writer([&] {
+    EXPECT_TRUE(copy(CopyDirection::kToTensor).is_ok());
+    over = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_FALSE(over);
+  b_->end_access(false);
+  writer.join();
+}
+
+TEST_F(TensorBatch, GoneDevices) {
+  tdrv_->tear_down();
+  EXPECT_EQ(copy(CopyDirection::kToTensor).code(), NRT_CLOSED);
+}
+
+TEST_F(TensorTest, AllocationAndMappedMemory) {
+  auto t = make(NRT_TENSOR_PLACEMENT_DEVICE, 5000);
+  auto part = t->slice(100, 10, "p");
+  ASSERT_TRUE(part.is_ok());
+  const auto whole = t->allocation();
+  const auto view = (*part)->allocation();
+  ASSERT_TRUE(whole.is_ok() && view.is_ok());
+  EXPECT_EQ(view->address, whole->address + 100);
+  EXPECT_EQ(whole->address, *t->device_address());
+  EXPECT_EQ(view->bytes, 5000u);
+  EXPECT_EQ(make(NRT_TENSOR_PLACEMENT_HOST, 8)->allocation().status().code(), NRT_INVALID);
+  // Known once it is mapped, from the first byte to the last.
+  char* const va = static_cast<char*>(t->va());
+  ASSERT_NE(va, nullptr);
+  for (std::size_t at : {0u, 4999u}) {
+    const auto found = tdrv_->mapped_memory(va + at);
+    ASSERT_TRUE(found.has_value()) << at;
+    EXPECT_EQ(found->begin, va);
+    EXPECT_EQ(found->bytes, 5000u);
+    EXPECT_EQ(found->device, 0u);
+    EXPECT_TRUE(found->on_device);
+  }
+  EXPECT_FALSE(tdrv_->mapped_memory(va + 5000).has_value());
+  EXPECT_FALSE(tdrv_->mapped_memory(nullptr).has_value());
+  auto host = make(NRT_TENSOR_PLACEMENT_HOST, 8);
+  const auto found = tdrv_->mapped_memory(host->va());
+  ASSERT_TRUE(found.has_value());
+  EXPECT_FALSE(found->on_device);
+  t.reset();
+  part->reset();
+  EXPECT_FALSE(tdrv_->mapped_memory(va).has_value());
 }
 
 }  // namespace
