@@ -8,6 +8,7 @@
 #include "kmgr/completions.h"
 #include "kmgr/manager.h"
 #include "log/log.h"
+#include "trace/trace.h"
 
 namespace opennrt::kmgr {
 
@@ -29,6 +30,7 @@ void use_stand_ins(std::span<tdrv::Tensor* const> stand_ins, std::vector<tdrv::T
 Status Manager::execute(ModelId id, TensorSetHandle inputs, TensorSetHandle outputs) {
   const Models::Reference record = models_.find(id);
   if (!record) return Status::make(NRT_INVALID_HANDLE, "model {} is not loaded", id);
+  const trace::Span call(trace::EventType::kExecuteApi, record->model->logical_core(), {id});
   const Unit::Lease slot(*units_[record->model->logical_core()]);
   const Unbind unbind{slot->binding};
   ONRT_TRY(slot->binding.fill(inputs, outputs, record->program()));
@@ -41,7 +43,13 @@ Status Manager::run(ModelRecord& record, Binding& binding) {
 }
 
 Status Manager::run_on(Unit::Slot& slot, ModelRecord& record, Binding& binding) {
-  ONRT_LOG(kKmgr, kDebug, "model {} on logical core {}", record.id, record.model->logical_core());
+  const std::uint32_t core = record.model->logical_core();
+  Unit& unit = *units_[core];
+  ONRT_LOG(kKmgr, kDebug, "model {} on logical core {}", record.id, core);
+  const trace::Span run(trace::EventType::kRuntimeExecute, core, {record.id});
+  slot.exec_id = unit.next_exec_id();
+  slot.model_id = record.id;
+  trace::Span pre(trace::EventType::kExecPre, core, {slot.exec_id, record.id});
   StagingPool::Lease staging;
   if (binding.any_host_input || binding.any_host_output) {
     ONRT_ASSIGN(staging, record.staging.take());
@@ -50,8 +58,9 @@ Status Manager::run_on(Unit::Slot& slot, ModelRecord& record, Binding& binding) 
   }
   if (binding.any_host_input) ONRT_TRY(staging->copy_in(binding.host_inputs));
   record.submitted.store(true, std::memory_order_relaxed);
-  Status status = units_[record.model->logical_core()]->run(slot, *record.model, binding.inputs,
-                                                            binding.outputs, record.timeout_ms);
+  pre.stop();
+  Status status = unit.run(slot, *record.model, binding.inputs, binding.outputs, record.timeout_ms);
+  const trace::Span post(trace::EventType::kExecPost, core, {slot.exec_id, record.id});
   // With numerical errors the results are there, with NaN or Inf in them.
   const bool has_results = status.is_ok() || status.code() == NRT_EXEC_COMPLETED_WITH_NUM_ERR;
   if (binding.any_host_output && has_results) {
