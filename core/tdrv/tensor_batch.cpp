@@ -46,7 +46,7 @@ struct DeviceBatch {
 
   std::uint64_t bytes() const {
     std::uint64_t sum = 0;
-    for (const nrtp_copy_op& op : ops) sum += op.size;
+    for (const nrtp_copy_op& op : ops) sum += op.bytes;
     return sum;
   }
   void add(const TensorRanges& ranges) {
