@@ -5,6 +5,7 @@
 
 #include "api/entry.h"
 #include "collectives/communicators.h"
+#include "trace/trace.h"
 
 using namespace opennrt;
 using namespace opennrt::api;
@@ -33,6 +34,7 @@ NRT_STATUS nrt_cc_create_stream(uint32_t stream_id) {
 
 NRT_STATUS nrt_barrier(int32_t vnc, uint32_t g_device_id, uint32_t g_device_count) {
   return guarded(__func__, [&](Session& s) {
+    const trace::Span span(trace::EventType::kEncBarrier, trace::core_or_first(vnc), {g_device_id});
     return s.communicators().barrier(vnc, {g_device_id, g_device_count});
   });
 }

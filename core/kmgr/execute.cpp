@@ -8,6 +8,7 @@
 #include "kmgr/completions.h"
 #include "kmgr/manager.h"
 #include "log/log.h"
+#include "trace/trace.h"
 
 namespace opennrt::kmgr {
 
@@ -66,6 +67,8 @@ void use_stand_ins(std::span<tdrv::Tensor* const> stand_ins, std::vector<tdrv::T
 Status Manager::execute(ModelId id, TensorSetHandle inputs, TensorSetHandle outputs) {
   const Models::Reference record = models_.find(id);
   if (!record) return Status::make(NRT_INVALID_HANDLE, "model {} is not loaded", id);
+  const std::uint32_t core = record->model->logical_core();
+  const trace::Span call(trace::EventType::kExecuteApi, core, {id});
   const Tensors::SetPin input_set = Tensors::instance().pin_set(inputs);
   const Tensors::SetPin output_set = Tensors::instance().pin_set(outputs);
   if (!input_set || !output_set)
@@ -75,9 +78,13 @@ Status Manager::execute(ModelId id, TensorSetHandle inputs, TensorSetHandle outp
     return Status::invalid("the input set has {} tensors, model {} has {} inputs",
                            input_set->entries().size(), program.name, program.inputs.size());
 
-  Unit& unit = *units_[record->model->logical_core()];
-  ONRT_LOG(kKmgr, kDebug, "model {} on logical core {}", id, record->model->logical_core());
+  Unit& unit = *units_[core];
+  ONRT_LOG(kKmgr, kDebug, "model {} on logical core {}", id, core);
+  const trace::Span run(trace::EventType::kRuntimeExecute, core, {id});
   const Unit::Lease slot(unit);
+  slot->exec_id = unit.next_exec_id();
+  slot->model_id = id;
+  trace::Span pre(trace::EventType::kExecPre, core, {slot->exec_id, id});
   const Unpin unpin{slot->pins};
   bool host_inputs = false, host_outputs = false;
   ONRT_TRY(match(*input_set, program.inputs, "input", slot->inputs, slot->host_inputs, slot->pins,
@@ -92,7 +99,9 @@ Status Manager::execute(ModelId id, TensorSetHandle inputs, TensorSetHandle outp
   }
   if (host_inputs) ONRT_TRY(staging->copy_in(slot->host_inputs));
   record->submitted.store(true, std::memory_order_relaxed);
+  pre.stop();
   Status status = unit.run(*slot, *record->model, record->timeout_ms);
+  const trace::Span post(trace::EventType::kExecPost, core, {slot->exec_id, id});
   // With numerical errors the results are there, with NaN or Inf in them.
   const bool has_results = status.is_ok() || status.code() == NRT_EXEC_COMPLETED_WITH_NUM_ERR;
   if (host_outputs && has_results) {

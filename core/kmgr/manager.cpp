@@ -5,6 +5,9 @@
 #include <vector>
 
 #include "log/log.h"
+#include "trace/names.h"
+#include "trace/profile.h"
+#include "trace/trace.h"
 
 namespace opennrt::kmgr {
 
@@ -64,7 +67,11 @@ Result<TensorHandle> Manager::allocate_tensor(nrt_tensor_placement_t placement,
   ONRT_ASSIGN(auto tensor,
               tdrv_->allocate_tensor(
                   placement, static_cast<std::uint32_t>(std::max(logical_core, 0)), bytes, name));
-  return Tensors::instance().add(std::move(tensor));
+  ONRT_ASSIGN(const TensorHandle handle, Tensors::instance().add(std::move(tensor)));
+  // Its time is that of the memory event; only now it has a number.
+  const trace::Span span(trace::EventType::kTensorAlloc, trace::core_or_first(logical_core),
+                         {handle, bytes});
+  return handle;
 }
 
 Status Manager::copy_batches(std::span<const nrt_tensor_batch_t> batches,
@@ -84,6 +91,11 @@ Status Manager::copy_batches(std::span<const nrt_tensor_batch_t> batches,
       return Status::invalid("batch {}: tensor {:#x} is not a live tensor", i, handle);
     ranges.push_back({pins.back().get(), {batch.ops, batch.num_ops}});
   }
+  const std::int32_t core = pins.empty() ? -1 : pins.front()->logical_core();
+  const trace::Span span(direction == tdrv::CopyDirection::kToTensor
+                             ? trace::EventType::kTensorWriteBatch
+                             : trace::EventType::kTensorReadBatch,
+                         trace::core_or_first(core), {batches.size()});
   return tdrv_->copy_ranges(ranges, direction, !unchecked);
 }
 
@@ -123,6 +135,7 @@ Result<ModelId> Manager::place(std::shared_ptr<const neff::Program> program,
     return std::move(model).status();
   }
   const ModelId id = Models::next_id();
+  trace::name_model(id, (*model)->program().name);
   models_.insert(
       std::make_unique<ModelRecord>(*tdrv_, id, *std::move(model), options.exec_timeout_s * 1000));
   return id;
@@ -131,6 +144,8 @@ Result<ModelId> Manager::place(std::shared_ptr<const neff::Program> program,
 Status Manager::unload(ModelId id) {
   std::unique_ptr<ModelRecord> record = models_.erase(id);
   if (record == nullptr) return Status::make(NRT_INVALID_HANDLE, "model {} is not loaded", id);
+  trace::forget_model(id);
+  trace::profile::forget_model(id);
   const std::shared_ptr<tdrv::Model> model = record->model;
   const bool submitted = record->submitted.load(std::memory_order_relaxed);
   record.reset();  // its staging memory goes first

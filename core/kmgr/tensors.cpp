@@ -2,6 +2,9 @@
 #include "kmgr/tensors.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "trace/trace.h"
 
 namespace opennrt::kmgr {
 
@@ -11,6 +14,10 @@ auto position(const std::vector<TensorSet::Entry>& entries, std::string_view nam
   return std::lower_bound(
       entries.begin(), entries.end(), name,
       [](const TensorSet::Entry& e, std::string_view n) { return std::string_view(e.name) < n; });
+}
+
+std::uint32_t core_of(const tdrv::Tensor& tensor) {
+  return trace::core_or_first(tensor.logical_core());
 }
 
 }  // namespace
@@ -39,9 +46,11 @@ Result<Tensors::Pin> Tensors::checked(TensorHandle tensor, std::string_view what
 }
 
 Result<TensorHandle> Tensors::add(std::unique_ptr<tdrv::Tensor> tensor) {
+  tdrv::Tensor* const added = tensor.get();
   const TensorHandle handle = tensors_.insert(tensor);
   if (handle == 0)
     return Status::resource("{} tensors exist, no more are possible", tensors_.size());
+  added->trace_id = handle;
   return handle;
 }
 
@@ -67,22 +76,32 @@ Result<TensorHandle> Tensors::slice(TensorHandle source, std::uint64_t offset, s
   return add(std::move(view));
 }
 
-void Tensors::free(TensorHandle tensor) { tensors_.remove(tensor); }
+void Tensors::free(TensorHandle tensor) {
+  std::optional<trace::Span> span;
+  if (trace::wanted(trace::EventType::kTensorFree))
+    if (const Pin t = tensors_.pin(tensor))
+      span.emplace(trace::EventType::kTensorFree, trace::core_or_first(t->logical_core()),
+                   trace::Payload{tensor, t->size(), 1});
+  tensors_.remove(tensor);
+}
 
 Status Tensors::read(TensorHandle tensor, void* out, std::uint64_t offset, std::uint64_t bytes) {
   ONRT_ASSIGN(const Pin t, checked(tensor, "tensor"));
+  const trace::Span span(trace::EventType::kTensorRead, core_of(*t), {tensor, bytes});
   return t->read(out, offset, bytes);
 }
 
 Status Tensors::write(TensorHandle tensor, const void* in, std::uint64_t offset,
                       std::uint64_t bytes) {
   ONRT_ASSIGN(const Pin t, checked(tensor, "tensor"));
+  const trace::Span span(trace::EventType::kTensorWrite, core_of(*t), {tensor, bytes});
   return t->write(in, offset, bytes);
 }
 
 Status Tensors::set(TensorHandle tensor, std::uint8_t value, std::uint64_t offset,
                     std::uint64_t bytes) {
   ONRT_ASSIGN(const Pin t, checked(tensor, "tensor"));
+  const trace::Span span(trace::EventType::kTensorWrite, core_of(*t), {tensor, bytes});
   return t->set(value, offset, bytes);
 }
 
@@ -90,6 +109,8 @@ Status Tensors::copy(TensorHandle source, std::uint64_t source_offset, TensorHan
                      std::uint64_t offset, std::uint64_t bytes) {
   ONRT_ASSIGN(const Pin from, checked(source, "src"));
   ONRT_ASSIGN(const Pin to, checked(destination, "dst"));
+  const trace::Span reading(trace::EventType::kTensorRead, core_of(*from), {source, bytes});
+  const trace::Span writing(trace::EventType::kTensorWrite, core_of(*to), {destination, bytes});
   return to->copy_from(*from, source_offset, offset, bytes);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "log/log.h"
+#include "trace/trace.h"
 
 namespace opennrt::kmgr {
 
@@ -44,7 +45,10 @@ Result<std::unique_ptr<Unit>> Unit::create(tdrv::Tdrv& tdrv, std::uint32_t logic
 
 Unit::Slot& Unit::acquire() {
   std::unique_lock lock(queue_mutex_);
-  slot_free_.wait(lock, [&] { return free_ != nullptr; });
+  if (free_ == nullptr) {
+    const trace::Span span(trace::EventType::kAsyncSemaWait, logical_core_, {0, 1});
+    slot_free_.wait(lock, [&] { return free_ != nullptr; });
+  }
   Slot& slot = *free_;
   free_ = slot.next;
   slot.next = nullptr;
@@ -70,7 +74,10 @@ Status Unit::unrecoverable() const {
 Status Unit::run(Slot& slot, tdrv::Model& model, std::uint64_t timeout_ms) {
   if (is_fatal()) return unrecoverable();
   ONRT_TRY(tdrv_.bind(*slot.execution, model, slot.inputs, slot.outputs));
+  tdrv_.label(*slot.execution, slot.exec_id, slot.model_id);
+  trace::Span core(trace::EventType::kExecCore, logical_core_, {slot.exec_id, slot.model_id});
   Status status = submit(slot);
+  core.stop();
   if (status.is_ok()) status = complete(slot, timeout_ms);
   tdrv_.finish(*slot.execution);
   return status;
@@ -80,6 +87,8 @@ Status Unit::stop(std::uint64_t timeout_ms) {
   if (is_fatal()) return unrecoverable();
   const Lease slot(*this);
   ONRT_TRY(tdrv_.bind_stop(*slot->execution));
+  slot->exec_id = slot->model_id = 0;
+  tdrv_.label(*slot->execution, 0, 0);
   Status status = submit(*slot);
   if (status.is_ok()) status = complete(*slot, timeout_ms);
   tdrv_.finish(*slot->execution);
@@ -99,6 +108,7 @@ void Unit::settle() {
 }
 
 Status Unit::submit(Slot& slot) {
+  const trace::Span span(trace::EventType::kModelSubmit, logical_core_, {slot.model_id});
   const std::lock_guard submit_lock(submit_mutex_);
   if (is_fatal()) return unrecoverable();
   if (Status armed = tdrv_.arm(*slot.execution); !armed) {
@@ -120,6 +130,7 @@ Status Unit::submit(Slot& slot) {
 }
 
 Status Unit::complete(Slot& slot, std::uint64_t timeout_ms) {
+  const trace::Span span(trace::EventType::kExecWait, logical_core_, {slot.exec_id, slot.model_id});
   {
     std::unique_lock lock(queue_mutex_);
     slot.turn.wait(lock, [&] { return oldest_ == &slot; });

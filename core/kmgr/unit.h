@@ -31,6 +31,9 @@ class Unit {
     std::vector<tdrv::Tensor*> inputs, outputs;            // what the device uses
     std::vector<tdrv::Tensor*> host_inputs, host_outputs;  // what the caller gave
     std::vector<Tensors::Pin> pins;                        // of both
+    // What traces call the run; 0 and 0 for one of the unit itself.
+    std::uint64_t exec_id = 0;
+    std::uint32_t model_id = 0;
 
    private:
     friend class Unit;
@@ -68,6 +71,8 @@ class Unit {
   // Brings the core back to the ready program, after everything in flight.
   Status stop(std::uint64_t timeout_ms);
 
+  std::uint64_t next_exec_id() { return 1 + exec_ids_.fetch_add(1, std::memory_order_relaxed); }
+
   bool is_fatal() const { return fatal_.load(std::memory_order_acquire); }
 
  private:
@@ -81,6 +86,7 @@ class Unit {
   const std::uint32_t logical_core_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::atomic<bool> fatal_{false};
+  std::atomic<std::uint64_t> exec_ids_{0};
   std::mutex submit_mutex_;  // arm and kick of one execution, in queue order
   std::mutex queue_mutex_;   // guards the lists below
   std::condition_variable slot_free_;

@@ -6,6 +6,7 @@
 
 #include "log/log.h"
 #include "tdrv/tdrv_impl.h"
+#include "trace/names.h"
 
 namespace opennrt::tdrv {
 namespace {
@@ -118,6 +119,7 @@ Status TdrvImpl::check_options(std::size_t) {
         "that form; use auto",
         form_ / 100, form_ % 100, b.arch->name);
   }
+  trace::name_memory_usages(usage_names());
   const std::uint32_t usable = std::min(b.arch->geometry->tpbs, b.product->cores);
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
   for (const auto& group : options_.logical_cores) {
@@ -158,6 +160,7 @@ Status TdrvImpl::check_options(std::size_t) {
       entry.lnc_rank = rank;
       entry.peer_core = group[lnc - 1 - rank].core;
       entry.logical = logical.get();
+      (*device)->pool()->set_logical_core(core.core, logical->index);
       logical->cores.push_back(entry.node.get());
       cores_.push_back(std::move(entry));
     }

@@ -12,6 +12,7 @@
 #include "tdrv/execution.h"
 #include "tdrv/execution_errors.h"
 #include "tdrv/open_wait.h"
+#include "trace/trace.h"
 
 namespace opennrt::tdrv {
 namespace {
@@ -21,6 +22,17 @@ constexpr int kRecordsPerStep = 16;  // of one engine
 // the whole timeout, only for what is still on its way.
 constexpr std::uint64_t kAfterFatalMs = 500;
 constexpr std::uint64_t kAskAfterMs = 5;  // without progress, before a software device is asked
+
+// Device time of a record. On cayman and on the software device the unit is
+// 1 ps (device profiles); sunda counts in engine clocks that differ by queue,
+// and traces there carry its raw value scaled the same way.
+constexpr std::uint64_t device_ns(std::uint64_t timestamp) { return timestamp / 1000; }
+
+// A marker that some records were read.
+void trace_consumed(trace::EventType type, std::uint32_t core, std::uint64_t exec_id,
+                    std::uint32_t model_id) {
+  if (trace::wanted(type)) trace::emit({.type = type, .core = core, .data = {exec_id, model_id}});
+}
 
 }  // namespace
 
@@ -53,8 +65,17 @@ bool ExecutionImpl::consume(std::size_t core_index, std::uint32_t engine, const 
     case NotificationKind::kSwitchStart:
     case NotificationKind::kSwitchEnd:
       if (state != EngineState::kStartPending) break;
+      if (n.kind == static_cast<std::uint16_t>(NotificationKind::kSwitchEnd))
+        switch_end_ = std::max(switch_end_, n.timestamp);
+      else if (switch_start_ == 0 || n.timestamp < switch_start_)
+        switch_start_ = n.timestamp;
       return true;
     case NotificationKind::kCustom: {
+      if (trace::wanted(trace::EventType::kHwNotify))
+        trace::emit({.type = trace::EventType::kHwNotify,
+                     .core = logical_->index,
+                     .data = {core.core(), n.debug_hint, n.sub_id, exec_id_, device_ns(n.timestamp),
+                              trace::now_ns()}});
       const CustomRecord custom = classify_custom(n.sub_id);
       if (custom.status != NRT_SUCCESS) {
         record(custom.status,
@@ -98,6 +119,9 @@ bool ExecutionImpl::collect() {
       }
     }
   }
+  if (progress)
+    trace_consumed(trace::EventType::kConsumeTpbStatusNotifications, logical_->index, exec_id_,
+                   model_id_);
   return progress;
 }
 
@@ -106,6 +130,13 @@ void ExecutionImpl::sweep_errors() {
     Notification n;
     while (core->error_queue().pop(n)) {
       const DeviceError error = classify_error(n, logical_->report_numerical);
+      trace_consumed(trace::EventType::kConsumeErrorNotifications, logical_->index, exec_id_,
+                     model_id_);
+      if (error.numerical && trace::wanted(trace::EventType::kNumErr))
+        trace::emit(
+            {.type = trace::EventType::kNumErr,
+             .core = logical_->index,
+             .data = {core->core(), exec_id_, device_ns(n.timestamp), trace::now_ns(), model_id_}});
       engine_stopped_ = engine_stopped_ || error.stops_engine;
       if (error.status == NRT_SUCCESS) continue;
       record(
@@ -206,8 +237,40 @@ std::string ExecutionImpl::place_of(std::size_t c, std::uint32_t engine,
   return fmt::format("{:#x}", address);
 }
 
+void ExecutionImpl::trace_run(bool ended) const {
+  using trace::EventType;
+  const std::uint32_t core = logical_->index;
+  const std::uint64_t unit = logical_->cores.front()->core(), now = trace::now_ns();
+  const auto span = [&](EventType type, std::uint64_t to, const trace::Payload& start) {
+    const std::uint64_t tracking = trace::next_tracking(core);
+    trace::emit({.type = type,
+                 .phase = trace::Phase::kStart,
+                 .core = core,
+                 .tracking = tracking,
+                 .data = start});
+    if (to == 0) return;
+    trace::emit({.type = type,
+                 .phase = trace::Phase::kStop,
+                 .core = core,
+                 .tracking = tracking,
+                 .data = {device_ns(to), now}});
+  };
+  if (switch_start_ != 0 && trace::wanted(EventType::kNcModelSwitch))
+    span(EventType::kNcModelSwitch, switch_end_,
+         {unit, model_id_, exec_id_, device_ns(switch_start_), now});
+  if (device_start_ == UINT64_MAX) return;
+  if (trace::wanted(EventType::kDeviceExec))
+    span(EventType::kDeviceExec, ended ? device_end_ : 0,
+         {unit, exec_id_, device_ns(device_start_), now, model_id_});
+  if (ended && trace::wanted(EventType::kTimestampSync))
+    trace::emit({.type = EventType::kTimestampSync,
+                 .core = core,
+                 .data = {exec_id_, device_ns(device_end_), now}});
+}
+
 StepResult ExecutionImpl::finish_ok() {
   sweep_errors();
+  trace_run(true);
   if (logical_->software.checks_coverage() && model_) check_outputs();
   for (std::size_t c = 0; c < used_; ++c) {
     CoreNode& core = *logical_->cores[c];
@@ -229,6 +292,7 @@ StepResult ExecutionImpl::lose(NRT_STATUS code, std::string_view what) {
       "(FATAL-RT-UNDEFINED-STATE) model '{}' on logical core {}: {}; missing: {}{}{}",
       program_name(), logical_->index, what, missing(), cause.empty() ? "" : "; ", cause);
   status_ = Status(outranks(status_.code(), code) ? status_.code() : code, std::move(text));
+  trace_run(false);
   logical_->dead.store(true, std::memory_order_relaxed);
   state_ = State::kFailed;
   return StepResult::kFailed;

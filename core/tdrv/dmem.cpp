@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "log/log.h"
+#include "trace/trace.h"
 
 namespace opennrt::tdrv {
 namespace {
@@ -62,6 +63,9 @@ Result<DmemPtr> Allocator::allocate(const MemoryRequest& r) {
   if (host && r.alignment > kPage) {
     return Status::invalid("{}: host memory is aligned to pages only", name());
   }
+  trace::Span span(trace::EventType::kDmaMemAlloc, pool_->logical_core(core_),
+                   {channel_, static_cast<std::uint64_t>(r.usage), host ? 0u : 1u, r.alignment != 0,
+                    pool_->device_index()});
   const nrtp_ndl_ops& ndl = pool_->ndl();
   const nrtp_mem_type type = driver_memory_type(r.usage, r.location);
   std::uint64_t align = r.alignment > kPage ? r.alignment : 0;
@@ -78,6 +82,7 @@ Result<DmemPtr> Allocator::allocate(const MemoryRequest& r) {
     own_alignment = true;
   }
   if (rc != 0) {
+    span.stop({0, 0, static_cast<std::uint64_t>(-rc)});
     if (rc == -ENOMEM) {
       return Status::resource("{}: out of memory; {}", name(),
                               pool_->accounting().report(channel_));
@@ -88,6 +93,7 @@ Result<DmemPtr> Allocator::allocate(const MemoryRequest& r) {
   std::uint64_t pa = 0;
   rc = ndl.mem->get_pa(pool_->ctx(), handle, &pa);
   if (rc != 0) {
+    span.stop({0, 0, static_cast<std::uint64_t>(-rc)});
     ndl.mem->free(pool_->ctx(), handle);
     return Status::failure("{}: no physical address: {}", name(), std::strerror(-rc));
   }
@@ -119,6 +125,9 @@ Result<DmemPtr> Allocator::allocate(const MemoryRequest& r) {
                               .pa = pa,
                               .align_offset = memory->align_offset_},
                              r.hint);
+  if (trace::wanted(trace::EventType::kDmaMemAlloc))
+    span.stop({granted, memory->address(), 0, pool_->accounting().usage_total(core_, r.usage),
+               pool_->accounting().channel_total(channel_)});
   ONRT_LOG(kTdrv, kTrace, "dmem alloc: {} at {:#x}", name(), memory->address());
   return memory;
 }
@@ -128,6 +137,9 @@ void Allocator::release_locked(Dmem& m) {
   (m.previous_ != nullptr ? m.previous_->next_ : first_) = m.next_;
   (m.next_ != nullptr ? m.next_->previous_ : last_) = m.previous_;
   m.previous_ = m.next_ = nullptr;
+  trace::Span span(trace::EventType::kDmaMemDealloc, pool_->logical_core(m.core_),
+                   {m.channel_, m.location_ == Location::kDevice, pool_->device_index(),
+                    static_cast<std::uint64_t>(m.usage_), m.address()});
   const nrtp_ndl_ops& ndl = pool_->ndl();
   if (m.va_.load(std::memory_order_relaxed) != nullptr) {
     ndl.mem->unmap(pool_->ctx(), m.handle_);  // before free: the pages may be handed out again
@@ -148,6 +160,9 @@ void Allocator::release_locked(Dmem& m) {
                               .pa = m.pa_,
                               .align_offset = m.align_offset_},
                              m.hint_);
+  if (trace::wanted(trace::EventType::kDmaMemDealloc))
+    span.stop({m.allocated_, pool_->accounting().usage_total(m.core_, m.usage_),
+               pool_->accounting().channel_total(m.channel_)});
 }
 
 void Allocator::release_all() {

@@ -10,6 +10,7 @@
 // Allocator::release_all() must not race with copies of its memory.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -44,6 +45,11 @@ class MemoryPool {
   std::uint64_t dev() const { return dev_; }
   std::uint32_t device_index() const { return index_; }
   MemoryAccounting& accounting() { return accounting_; }
+  // Process-local logical core of a core of the device, for traces; 0 unless set.
+  void set_logical_core(std::uint32_t core, std::uint32_t logical) {
+    logical_core_[core % kMaxCores] = logical;
+  }
+  std::uint32_t logical_core(std::uint32_t core) const { return logical_core_[core % kMaxCores]; }
 
  private:
   friend class Dmem;
@@ -65,6 +71,7 @@ class MemoryPool {
   std::atomic<bool> no_alignment_{false};  // the driver cannot align: we do
   std::atomic<bool> no_copy_{false};       // copy.copy is missing
   MemoryAccounting accounting_;
+  std::array<std::uint32_t, kMaxCores> logical_core_{};
   Bounce bounce_[kMaxCores];
 };
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "tdrv/dmem.h"
+#include "trace/trace.h"
 
 namespace opennrt::tdrv {
 namespace {
@@ -135,6 +136,8 @@ Status Dmem::staged_out(std::uint64_t offset, char* target, std::uint64_t bytes)
 Status Dmem::copy_in(std::uint64_t offset, const void* source, std::uint64_t bytes) {
   ONRT_TRY(check(offset, bytes));
   if (bytes == 0) return Status::ok();
+  const trace::Span span(trace::EventType::kDmemBufCopyin, pool_->logical_core(core_),
+                         {location_ == Location::kDevice, handle_, offset, bytes});
   if (location_ == Location::kDevice) {
     return staged_in(offset, static_cast<const char*>(source), bytes);
   }
@@ -150,6 +153,8 @@ Status Dmem::copy_in(std::uint64_t offset, const void* source, std::uint64_t byt
 Status Dmem::copy_out(std::uint64_t offset, void* target, std::uint64_t bytes) {
   ONRT_TRY(check(offset, bytes));
   if (bytes == 0) return Status::ok();
+  const trace::Span span(trace::EventType::kDmemBufCopyout, pool_->logical_core(core_),
+                         {location_ == Location::kDevice, handle_, offset, bytes});
   if (location_ == Location::kDevice) {
     return staged_out(offset, static_cast<char*>(target), bytes);
   }

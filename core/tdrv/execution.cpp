@@ -2,8 +2,10 @@
 #include "tdrv/execution.h"
 
 #include <cstring>
+#include <optional>
 
 #include "log/log.h"
+#include "trace/trace.h"
 
 namespace opennrt::tdrv {
 
@@ -107,6 +109,10 @@ Status ExecutionImpl::arm() {
     CoreNode& core = *logical_->cores[i];
     const bool model_switch = logical_->posted[i].load(std::memory_order_relaxed) != target;
     const PlacedImages& images = stop_ ? core.ready() : model_->cores()[i]->images;
+    std::optional<trace::Span> switching;
+    if (model_switch && trace::wanted(trace::EventType::kModelSwitch))
+      switching.emplace(trace::EventType::kModelSwitch, logical_->index,
+                        trace::Payload{core.core(), model_id_, 1});
     const RequestFields fields{.model_switch = model_switch,
                                .engine_address = images.address,
                                .reload_sequencer = model_switch,
@@ -130,7 +136,7 @@ Status ExecutionImpl::arm() {
   if (logical_->software.checks_anything() && model_) expect_outputs();
   if (logical_->software.inspects() && model_) announce_tensors();
   device_start_ = UINT64_MAX;
-  device_end_ = 0;
+  device_end_ = switch_start_ = switch_end_ = 0;
   engine_stopped_ = order_broken_ = false;
   state_ = State::kArmed;
   return Status::ok();

@@ -22,6 +22,10 @@ class ExecutionImpl final : public Execution {
   ~ExecutionImpl() override { finish(); }
 
   Status bind(ModelImpl& model, std::span<Tensor* const> inputs, std::span<Tensor* const> outputs);
+  void label(std::uint64_t exec_id, std::uint32_t model_id) {
+    exec_id_ = exec_id;
+    model_id_ = model_id;
+  }
   Status bind_stop();
   Status arm();
   Status kick();
@@ -65,6 +69,8 @@ class ExecutionImpl final : public Execution {
   std::string deadlock() const;
   // "image slot 37, sg00/SP.bin instruction 5": what stands at a program counter.
   std::string place_of(std::size_t core, std::uint32_t engine, std::uint64_t address) const;
+  // Device events of the run, when somebody records them.
+  void trace_run(bool ended) const;
   StepResult finish_ok();
   StepResult lose(NRT_STATUS code, std::string_view what);  // the core is unusable afterwards
 
@@ -86,6 +92,9 @@ class ExecutionImpl final : public Execution {
   std::uint64_t progress_seen_ = 0;
   std::uint64_t idle_since_ns_ = 0;  // 0: there was progress in the last step
   std::uint64_t device_start_ = 0, device_end_ = 0;
+  std::uint64_t switch_start_ = 0, switch_end_ = 0;  // 0: no model switch reported
+  std::uint64_t exec_id_ = 0;                        // of traces
+  std::uint32_t model_id_ = 0;
 };
 
 }  // namespace opennrt::tdrv

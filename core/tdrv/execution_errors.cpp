@@ -63,6 +63,7 @@ DeviceError classify_error(const Notification& record, bool report_numerical) {
   const ErrorRow& row = kErrors[e.raw_type];
   e.name = row.name;
   e.status = row.numerical && !report_numerical ? NRT_SUCCESS : row.status;
+  e.numerical = row.numerical;
   e.stops_engine = row.stops_engine;
   return e;
 }

@@ -22,6 +22,7 @@ struct DeviceError {
   NRT_STATUS status = NRT_SUCCESS;  // NRT_SUCCESS: informational
   const char* name = "";
   std::uint32_t raw_type = 0, engine = 0, detail = 0;
+  bool numerical = false;     // NaN, whether or not it fails the execution
   bool stops_engine = false;  // the engine will not finish
 };
 DeviceError classify_error(const Notification& record, bool report_numerical);

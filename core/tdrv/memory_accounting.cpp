@@ -48,6 +48,15 @@ const UsageRow& row_of(Usage usage) {
 
 const char* usage_name(Usage usage) { return row_of(usage).name; }
 
+std::span<const char* const, kUsages> usage_names() {
+  static constexpr auto kNames = [] {
+    std::array<const char*, kUsages> names{};
+    for (std::size_t i = 0; i < kUsages; ++i) names[i] = kUsageRows[i].name;
+    return names;
+  }();
+  return kNames;
+}
+
 Usage instruction_usage(std::uint32_t engine) {
   constexpr Usage kByEngine[] = {Usage::kInstructionsPe, Usage::kInstructionsAct,
                                  Usage::kInstructionsPool, Usage::kInstructionsDve,

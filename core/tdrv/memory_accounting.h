@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,7 @@ enum class Usage : std::uint8_t {
 inline constexpr std::size_t kUsages = 22;
 
 const char* usage_name(Usage usage);
+std::span<const char* const, kUsages> usage_names();  // by number
 Usage instruction_usage(std::uint32_t engine);
 // Category the driver books the memory under.
 nrtp_mem_type driver_memory_type(Usage usage, Location location);

@@ -120,6 +120,10 @@ Status TdrvImpl::bind(Execution& execution, Model& model, std::span<Tensor* cons
   return impl(execution).bind(static_cast<ModelImpl&>(model), inputs, outputs);
 }
 
+void TdrvImpl::label(Execution& execution, std::uint64_t exec_id, std::uint32_t model_id) {
+  impl(execution).label(exec_id, model_id);
+}
+
 Status TdrvImpl::bind_stop(Execution& execution) { return impl(execution).bind_stop(); }
 Status TdrvImpl::arm(Execution& execution) { return impl(execution).arm(); }
 Status TdrvImpl::kick(Execution& execution) { return impl(execution).kick(); }

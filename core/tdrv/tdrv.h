@@ -124,6 +124,11 @@ class Tdrv {
   // Execution objects are reusable and preallocated: the steady path allocates
   // nothing. Order: bind -> arm -> kick -> step ... -> finish.
   virtual Result<std::unique_ptr<Execution>> make_execution(std::uint32_t logical_core) = 0;
+  // What traces call this run from now on: its number on the logical core, and
+  // the model.
+  virtual void label(Execution&, std::uint64_t exec_id, std::uint32_t model_id) {
+    static_cast<void>(exec_id), static_cast<void>(model_id);
+  }
   // inputs/outputs: device tensors in the order of program().inputs/outputs.
   // NRT_EXEC_BAD_INPUT when a tensor is missing, too small or on another core.
   virtual Status bind(Execution& execution, Model& model, std::span<Tensor* const> inputs,
@@ -208,6 +213,7 @@ class Tensor {
   virtual void end_access(bool write) = 0;
 
   CompletionCount completions;
+  std::uint64_t trace_id = 0;  // what traces call it
 };
 
 // View without storage; needs no device.

@@ -40,6 +40,7 @@ class TdrvImpl final : public Tdrv {
   Result<std::unique_ptr<Execution>> make_execution(std::uint32_t logical_core) override;
   Status bind(Execution& execution, Model& model, std::span<Tensor* const> inputs,
               std::span<Tensor* const> outputs) override;
+  void label(Execution& execution, std::uint64_t exec_id, std::uint32_t model_id) override;
   Status bind_stop(Execution& execution) override;
   Status arm(Execution& execution) override;
   Status kick(Execution& execution) override;

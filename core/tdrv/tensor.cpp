@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include "trace/trace.h"
+
 namespace opennrt::tdrv {
 
 // --- storage ------------------------------------------------------------------
@@ -19,20 +21,23 @@ void Storage::end(bool write) {
 }
 
 template <typename Idle>
-void Storage::wait_until(Idle idle) {
+void Storage::wait_until(Idle idle, std::uint64_t tensor) {
   if (idle()) return;
+  const trace::Span span(trace::EventType::kTensorBlockWhileExec,
+                         trace::core_or_first(logical_core_),
+                         {tensor, readers_.load(), writers_.load()});
   std::unique_lock lock(mutex_);
   waiting_.fetch_add(1);
   idle_.wait(lock, idle);
   waiting_.fetch_sub(1);
 }
 
-void Storage::wait_for_writers() {
-  wait_until([this] { return writers_.load() == 0; });
+void Storage::wait_for_writers(std::uint64_t tensor) {
+  wait_until([this] { return writers_.load() == 0; }, tensor);
 }
 
-void Storage::wait_for_all() {
-  wait_until([this] { return writers_.load() == 0 && readers_.load() == 0; });
+void Storage::wait_for_all(std::uint64_t tensor) {
+  wait_until([this] { return writers_.load() == 0 && readers_.load() == 0; }, tensor);
 }
 
 Status Storage::copy_in(std::uint64_t offset, const void* in, std::uint64_t n) {
@@ -94,7 +99,7 @@ Status TensorImpl::read(void* out, std::uint64_t offset, std::uint64_t bytes) {
   ONRT_TRY(check("reading", offset, bytes));
   if (bytes == 0) return Status::ok();
   if (out == nullptr) return Status::invalid("reading tensor '{}': buffer is NULL", name_);
-  storage_->wait_for_writers();
+  storage_->wait_for_writers(trace_id);
   return storage_->copy_out(offset_ + offset, out, bytes);
 }
 
@@ -102,14 +107,14 @@ Status TensorImpl::write(const void* in, std::uint64_t offset, std::uint64_t byt
   ONRT_TRY(check("writing", offset, bytes));
   if (bytes == 0) return Status::ok();
   if (in == nullptr) return Status::invalid("writing tensor '{}': buffer is NULL", name_);
-  storage_->wait_for_all();
+  storage_->wait_for_all(trace_id);
   return storage_->copy_in(offset_ + offset, in, bytes);
 }
 
 Status TensorImpl::set(std::uint8_t value, std::uint64_t offset, std::uint64_t bytes) {
   ONRT_TRY(check("filling", offset, bytes));
   if (bytes == 0) return Status::ok();
-  storage_->wait_for_all();
+  storage_->wait_for_all(trace_id);
   return storage_->fill(offset_ + offset, value, bytes);
 }
 
@@ -119,8 +124,8 @@ Status TensorImpl::copy_from(Tensor& source_tensor, std::uint64_t source_offset,
   ONRT_TRY(source.check("copying from", source_offset, bytes));
   ONRT_TRY(check("copying to", offset, bytes));
   if (bytes == 0) return Status::ok();
-  source.storage_->wait_for_writers();
-  storage_->wait_for_all();
+  source.storage_->wait_for_writers(source.trace_id);
+  storage_->wait_for_all(trace_id);
   const std::uint64_t from = source.offset_ + source_offset;
   const std::uint64_t to = offset_ + offset;
   if (source.is_device() && is_device()) {
@@ -162,7 +167,7 @@ Status TensorImpl::attach(void* buffer, std::uint64_t bytes) {
     return Status::invalid("attaching to tensor '{}': buffer {} of {} bytes", name_,
                            static_cast<const void*>(buffer), bytes);
   }
-  if (storage_) storage_->wait_for_all();
+  if (storage_) storage_->wait_for_all(trace_id);
   storage_ = std::make_shared<Storage>(buffer, bytes);
   offset_ = 0;
   size_ = bytes;

@@ -43,12 +43,13 @@ class Storage {
   // Fences. Uncontended begin and end are one atomic addition each.
   void begin(bool write) { (write ? writers_ : readers_).fetch_add(1); }
   void end(bool write);
-  void wait_for_writers();
-  void wait_for_all();
+  // tensor: what traces call the one that waits; 0: none.
+  void wait_for_writers(std::uint64_t tensor = 0);
+  void wait_for_all(std::uint64_t tensor = 0);
 
  private:
   template <typename Idle>
-  void wait_until(Idle idle);
+  void wait_until(Idle idle, std::uint64_t tensor);
 
   DmemPtr memory_;
   std::unique_ptr<std::byte[]> heap_;

@@ -8,6 +8,7 @@
 
 #include "tdrv/tdrv_impl.h"
 #include "tdrv/tensor.h"
+#include "trace/trace.h"
 
 namespace opennrt::tdrv {
 namespace {
@@ -43,6 +44,11 @@ struct DeviceBatch {
   std::vector<nrtp_copy_op> ops;          // of all batches, in their order
   std::vector<const TensorRanges*> from;  // for the way without batches
 
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const nrtp_copy_op& op : ops) sum += op.size;
+    return sum;
+  }
   void add(const TensorRanges& ranges) {
     const TensorImpl& tensor = impl(*ranges.tensor);
     const Dmem& memory = *tensor.storage()->memory();
@@ -86,7 +92,8 @@ Status TdrvImpl::copy_ranges(std::span<const TensorRanges> tensors, CopyDirectio
     for (const TensorRanges& ranges : tensors) {
       if (ranges.ops.empty()) continue;
       Storage& storage = *impl(*ranges.tensor).storage();
-      write ? storage.wait_for_all() : storage.wait_for_writers();
+      write ? storage.wait_for_all(ranges.tensor->trace_id)
+            : storage.wait_for_writers(ranges.tensor->trace_id);
     }
   }
   std::map<MemoryPool*, DeviceBatch> devices;
@@ -100,6 +107,11 @@ Status TdrvImpl::copy_ranges(std::span<const TensorRanges> tensors, CopyDirectio
   }
   for (auto& [pool, device] : devices) {
     if (device.batches.empty()) continue;
+    const auto type =
+        write ? trace::EventType::kDmemBufBatchCopyin : trace::EventType::kDmemBufBatchCopyout;
+    const trace::Span span(
+        type, trace::core_or_first(device.from.front()->tensor->logical_core()),
+        {1, device.batches.size(), device.ops.size(), trace::wanted(type) ? device.bytes() : 0});
     const int rc = device.run(*pool, direction);
     if (rc == 0) continue;
     if (rc != -EINVAL)
