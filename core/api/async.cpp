@@ -4,7 +4,6 @@
 #include "collectives/communicators.h"
 #include "collectives/unsupported.h"
 #include "kmgr/collective.h"
-#include "neff/dtype.h"
 #include "nrt/nrt_async.h"
 
 using namespace opennrt;
@@ -53,9 +52,7 @@ Result<nrt_cc_context_t*> prepare(Session& s, const nrt_cc_comm_t& comm,
   ONRT_TRY(require(output.tensors, "output->tensors"));
   auto operation = std::make_unique<kmgr::Collective>();
   operation->logical_core = comm.vnc;
-  operation->element_bytes = neff::bytes_of(dtype);
-  if (operation->element_bytes == 0)
-    return Status::invalid("dtype {} is not known", static_cast<int>(dtype));
+  operation->dtype = dtype;
   for (size_t i = 0; i < input.num_tensors; ++i) {
     operation->inputs.push_back(handle_of(input.tensors[i]));
     operation->outputs.push_back(handle_of(output.tensors[i]));

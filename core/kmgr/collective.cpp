@@ -3,8 +3,37 @@
 
 namespace opennrt::kmgr {
 
+namespace {
+
+std::uint64_t bytes_of(nrt_dtype_t dtype) {
+  switch (dtype) {
+    case NRT_DTYPE_INT8:
+    case NRT_DTYPE_UINT8:
+      return 1;
+    case NRT_DTYPE_FLOAT16:
+    case NRT_DTYPE_BFLOAT16:
+    case NRT_DTYPE_INT16:
+    case NRT_DTYPE_UINT16:
+      return 2;
+    case NRT_DTYPE_FLOAT32:
+    case NRT_DTYPE_FP32R:
+    case NRT_DTYPE_INT32:
+    case NRT_DTYPE_UINT32:
+      return 4;
+    case NRT_DTYPE_INT64:
+    case NRT_DTYPE_UINT64:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
 Status Collective::pin() {
   pins.clear();
+  const std::uint64_t element_bytes = bytes_of(dtype);
+  if (element_bytes == 0) return Status::invalid("dtype {} is not known", static_cast<int>(dtype));
   for (const auto* list : {&inputs, &outputs})
     for (const TensorHandle handle : *list) {
       pins.push_back(Tensors::instance().pin(handle));

@@ -15,12 +15,12 @@ namespace opennrt::kmgr {
 
 struct Collective {
   std::uint32_t logical_core = 0;
-  std::uint64_t element_bytes = 1;
+  nrt_dtype_t dtype = NRT_DTYPE_UINT8;
   std::vector<TensorHandle> inputs, outputs;
   std::vector<Tensors::Pin> pins;  // inputs, then outputs, while it is queued
 
-  // Takes the tensors. NRT_INVALID: one is gone, no device tensor, or a pair
-  // differs in size or is no whole number of elements.
+  // Takes the tensors. NRT_INVALID: the data type is none, a tensor is gone or no device tensor, or
+  // a pair differs in size or is no whole number of elements.
   Status pin();
   Status run();
 };

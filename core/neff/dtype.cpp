@@ -60,10 +60,4 @@ TensorDtype tensor_dtype(std::string_view name) {
   return {NRT_DTYPE_UNKNOWN, 1};
 }
 
-std::uint32_t bytes_of(nrt_dtype_t dtype) {
-  for (const DmaRow& row : kDmaDtypes)  // the codes of both are the same
-    if (row.dtype.code == static_cast<std::uint32_t>(dtype)) return row.dtype.bytes;
-  return 0;
-}
-
 }  // namespace opennrt::neff

@@ -25,7 +25,4 @@ struct TensorDtype {
 // dtype strings of neff.json; an unknown one counts as opaque bytes.
 TensorDtype tensor_dtype(std::string_view name);
 
-// Bytes of an element, 0 for a value that is no nrt_dtype_t.
-std::uint32_t bytes_of(nrt_dtype_t dtype);
-
 }  // namespace opennrt::neff

@@ -230,7 +230,7 @@ TEST_F(AsyncTest, CollectiveOfOneRankCopies) {
   ASSERT_TRUE(tensors_.set(b, 4, 0, 16).is_ok());
   const auto operation = [&](std::vector<TensorHandle> in, std::vector<TensorHandle> out) {
     auto made = std::make_unique<Collective>();
-    made->element_bytes = 4;
+    made->dtype = NRT_DTYPE_FLOAT32;
     made->inputs = std::move(in);
     made->outputs = std::move(out);
     return made;
