@@ -160,7 +160,6 @@ Status TdrvImpl::check_options(std::size_t) {
       entry.lnc_rank = rank;
       entry.peer_core = group[lnc - 1 - rank].core;
       entry.logical = logical.get();
-      (*device)->pool()->set_logical_core(core.core, logical->index);
       logical->cores.push_back(entry.node.get());
       cores_.push_back(std::move(entry));
     }
@@ -187,6 +186,8 @@ Status TdrvImpl::reset_device(std::size_t device) {
 }
 
 Status TdrvImpl::create_allocator(std::size_t core) {
+  const CoreEntry& entry = cores_[core];
+  devices_[entry.device]->pool()->set_logical_core(entry.node->core(), entry.logical->index);
   return cores_[core].node->create_allocator();
 }
 
