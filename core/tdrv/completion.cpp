@@ -258,7 +258,7 @@ void ExecutionImpl::trace_run(bool ended) const {
   if (switch_start_ != 0 && trace::wanted(EventType::kNcModelSwitch))
     span(EventType::kNcModelSwitch, switch_end_,
          {unit, model_id_, exec_id_, device_ns(switch_start_), now});
-  if (device_start_ == UINT64_MAX) return;
+  if (device_start_ == UINT64_MAX || !model_) return;  // the ready program is no model's run
   if (trace::wanted(EventType::kDeviceExec))
     span(EventType::kDeviceExec, ended ? device_end_ : 0,
          {unit, exec_id_, device_ns(device_start_), now, model_id_});
