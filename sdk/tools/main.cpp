@@ -38,6 +38,14 @@ void usage(std::FILE* to) {
   std::fprintf(to, "  %-10s the help of one of them\n", "help NAME");
 }
 
+// The exit code when all that was printed has arrived; a line that did not stays
+// known to the stream.
+int finished(const std::string& name, int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  std::fprintf(stderr, "opennrt %s: standard output: cannot write\n", name.c_str());
+  return code == 0 ? 1 : code;
+}
+
 int external(const std::string& name, std::vector<std::string>& words) {
   std::string program = "opennrt-" + name;
   std::vector<char*> argv = {program.data()};
@@ -74,7 +82,7 @@ int main(int argc, char** argv) {
   if (name == "--help" || name == "-h" || name == "help") {
     if (words.empty()) {
       usage(stdout);
-      return 0;
+      return finished("help", 0);
     }
     // The words behind the name choose a subcommand of it: help neff info.
     name = words[0];
@@ -83,7 +91,7 @@ int main(int argc, char** argv) {
   }
   if (name == "--version") {
     std::printf("opennrt %s\n", OPENNRT_VERSION);
-    return 0;
+    return finished(name, 0);
   }
   if (name.empty() || name[0] == '-') {
     std::fprintf(stderr, "opennrt: unknown option '%s'\n", name.c_str());
@@ -92,7 +100,7 @@ int main(int argc, char** argv) {
   }
   try {
     for (const Subcommand& s : kSubcommands)
-      if (name == s.name) return s.run(words);
+      if (name == s.name) return finished(name, s.run(words));
   } catch (const std::exception& e) {
     std::fprintf(stderr, "opennrt %s: %s\n", name.c_str(), e.what());
     return 1;

@@ -340,8 +340,6 @@ int run_command(const std::vector<std::string>& args) {
       failed = true;
     }
     good &= checks.finish(failed) && !failed;
-    if (std::fflush(stdout) != 0)
-      throw std::runtime_error(std::string("standard output: ") + std::strerror(errno));
     return good ? 0 : 1;
   } catch (const UsageError& e) {
     std::fprintf(stderr, "opennrt run: %s\n", e.what());

@@ -111,6 +111,18 @@ TEST_F(ToolRun, WhatIsNoModelIsRefusedByTheRuntime) {
   EXPECT_NE(errors_.find("nrt_load"), std::string::npos) << errors_;
 }
 
+TEST_F(ToolRun, OutputThatDoesNotArriveIsAnError) {
+  for (const char* words : {"isa", "isa --summary", "plugins", "--version", "help", "run --help"}) {
+    const std::string command =
+        std::string("'" OPENNRT_TOOL "' ") + words + " >/dev/full 2>" + directory_ + "/err";
+    const int status = std::system(command.c_str());
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << words;
+    EXPECT_NE(contents(directory_ + "/err").find("standard output: cannot write"),
+              std::string::npos)
+        << words;
+  }
+}
+
 TEST_F(ToolRun, AMisspeltVariableAndANonsenseLevelAreTold) {
   const std::string neff = model("vecadd_1tile_sunda.neff");
   NEED(neff);

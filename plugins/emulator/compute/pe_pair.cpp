@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "device/bus.h"
+#include "inspect/inspector.h"
 #include "opennrt/isa/layouts.h"
 #include "opennrt/isa/records.h"
 
@@ -33,6 +34,7 @@ bool posts_nothing(const std::uint8_t* record) {
 }  // namespace
 
 bool begins_fp32_pair(const EngineState& state) {
+  namespace flag = isa::code::psum_accumulate;
   if (!state.bus) return false;
   const std::uint8_t* low_load = state.bus->map().memory(state.pc, 4 * isa::kRecordBytes);
   if (!low_load) return false;
@@ -46,9 +48,15 @@ bool begins_fp32_pair(const EngineState& state) {
       high_load[kMode] != isa::code::fp32_mode::HIGH || !alike(low_load, high_load, kMode) ||
       !alike(low, high, kFlags))
     return false;
-  if (high[kFlags] & isa::code::psum_accumulate::START) return false;
+  // The HIGH product must add to what the LOW one would have left. Holding the
+  // elements, it would find them as they were before where the LOW one is due to
+  // replace them.
+  if (high[kFlags] & flag::START) return false;
+  if ((high[kFlags] & flag::ACCUMULATE) != 0 && (low[kFlags] & flag::ACCUMULATE) == 0) return false;
   if (!posts_nothing(low_load) || !posts_nothing(low) || !posts_nothing(high_load)) return false;
-  return true;
+  const Inspector* const inspector = state.bus->inspector();
+  return !inspector || !(inspector->looks_after(state.pc + kPairLowProduct) ||
+                         inspector->looks_after(state.pc + kPairHighLoad));
 }
 
 }  // namespace opennrt::emu

@@ -6,7 +6,8 @@
 // the same sum with fewer roundings.
 //
 // Nobody can tell: the first three records post no update, so that nothing may
-// depend on the LOW product alone or replace the operands before the HIGH one.
+// depend on the LOW product alone or replace the operands before the HIGH one,
+// and a pair is none while a breakpoint looks at what the LOW product leaves.
 #pragma once
 
 #include <cstdint>

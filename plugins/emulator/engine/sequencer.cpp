@@ -12,7 +12,9 @@ namespace opennrt::emu {
 namespace {
 
 // Low nibble of an update mode. Bit 4 (at completion instead of at operand read)
-// makes no difference to a sequencer that finishes each record at once.
+// makes no difference to a sequencer that finishes each record at once; the
+// verifier is told.
+constexpr std::uint32_t kAtCompletion = 0x10;
 enum UpdateAction : std::uint32_t {
   kEvtSet = 1,
   kEvtClear = 2,
@@ -292,7 +294,11 @@ bool Sequencer::step() {
   if (Verifier* v = bus_->verifier()) {
     v->begin(origin());
     note_wait(h.wait_mode, h.wait_index, h.value);
-    if (d.plan) v->operands(origin(), *d.plan, state_);
+    if (d.plan)
+      v->operands(origin(), *d.plan, state_,
+                  h.update_mode == isa::kUpdateNone || (h.update_mode & kAtCompletion) != 0
+                      ? Verifier::Update::kWhenComplete
+                      : Verifier::Update::kWhenRead);
   }
   switch (d.handler(*this, d)) {
     case Outcome::kBlocked:

@@ -129,6 +129,14 @@ void Inspector::retired(std::uint32_t core, std::uint32_t engine, std::uint64_t 
   }
 }
 
+bool Inspector::looks_after(std::uint64_t pc) const {
+  const std::lock_guard lock(mutex_);
+  const auto [first, last] = watches_.equal_range(pc);
+  for (auto it = first; it != last; ++it)
+    if (!states_[it->second.item].done) return true;
+  return false;
+}
+
 bool Inspector::collect(const Dump& dump, std::uint32_t core, std::vector<std::uint8_t>* data,
                         std::vector<std::uint64_t>* shape, std::string* error) const {
   if (dump.space == Dump::Space::kSbuf || dump.space == Dump::Space::kPsum) {

@@ -47,6 +47,9 @@ class Inspector {
   // The record at `pc` has retired.
   void retired(std::uint32_t core, std::uint32_t engine, std::uint64_t pc);
 
+  // Whether a breakpoint that was not reached yet is at `pc`.
+  bool looks_after(std::uint64_t pc) const;
+
   // Per item "done FILE", "failed FILE REASON" or "unreached FILE REASON".
   std::vector<std::string> outcomes() const;
 

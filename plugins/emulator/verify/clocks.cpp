@@ -7,10 +7,17 @@ namespace opennrt::emu {
 
 Moment Clocks::begin(Actor actor, std::uint64_t slot) {
   State& s = state(actor);
+  s.unreleased = 0;
   ++s.epoch;
   if (s.slots.empty()) s.slots.resize(kHistory);
   s.slots[s.epoch % kHistory] = slot;
   return {actor, s.epoch};
+}
+
+Moment Clocks::begin_unreleased(Actor actor, std::uint64_t slot) {
+  const Moment moment = begin(actor, slot);
+  state(actor).unreleased = 1;
+  return moment;
 }
 
 std::uint64_t Clocks::slot_of(Moment moment) const {
@@ -23,7 +30,7 @@ std::uint64_t Clocks::slot_of(Moment moment) const {
 Release Clocks::release(Actor actor) {
   State& s = state(actor);
   if (!s.published) s.published = std::make_shared<const std::vector<std::uint32_t>>(s.known);
-  return {actor, s.epoch, s.published};
+  return {actor, s.epoch - s.unreleased, s.published};
 }
 
 void Clocks::acquire(Actor actor, const Release& release) {

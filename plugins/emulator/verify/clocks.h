@@ -46,6 +46,8 @@ class Clocks {
   // Starts the actor's next epoch; `slot` is where its record or descriptor is.
   Moment begin(Actor actor, std::uint64_t slot);
   Moment now(Actor actor) { return {actor, state(actor).epoch}; }
+  // The same for an epoch that no release covers before the next begin().
+  Moment begin_unreleased(Actor actor, std::uint64_t slot);
   // Address given to begin(); 0 when it is too long ago.
   std::uint64_t slot_of(Moment moment) const;
 
@@ -65,6 +67,7 @@ class Clocks {
   static constexpr std::size_t kHistory = 1 << 16;
   struct State {
     std::uint32_t epoch = 1;
+    std::uint32_t unreleased = 0;  // the last epoch, or none
     std::vector<std::uint32_t> known;
     std::shared_ptr<const std::vector<std::uint32_t>> published;  // copy of known, if unchanged
     std::vector<std::uint64_t> slots;                             // ring, by epoch

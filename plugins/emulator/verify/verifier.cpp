@@ -12,6 +12,10 @@ std::uint64_t sync_key(std::uint32_t core, std::uint32_t index) {
   return std::uint64_t{core} << 32 | index;
 }
 
+// "Written" for bytes that nothing wrote when a read of them has been reported:
+// before everything, as what the host writes.
+const Moment kReported(kHostActor, ~std::uint32_t{0});
+
 std::uint64_t queue_key(std::uint32_t engine, std::uint32_t queue) {
   return std::uint64_t{engine} << 16 | queue;
 }
@@ -211,11 +215,10 @@ void Verifier::check(Actor a, std::string_view what, std::uint64_t pa, const std
   const auto base = reinterpret_cast<std::uintptr_t>(host);
   const auto at = [&](std::uintptr_t address) { return place(pa + (address - base)); };
   shadow_.each(base, bytes, [&](ByteState& s, std::uintptr_t address, std::uint64_t) {
-    if (!write && !s.write) {
-      if (options_.poison && finding.empty())
+    if (!write && !s.write && options_.poison) {
+      if (finding.empty())
         finding = std::string(what) + ": reads " + at(address) + ", which was never written";
-      s.write = now;  // reported once
-      return;
+      s.write = kReported;
     }
     if (options_.races && finding.empty()) {
       if (!is_before(s.write))
@@ -269,7 +272,8 @@ void Verifier::access(const Origin& who, std::string_view what, std::uint64_t pa
   if (!finding.empty()) emit(who, finding);
 }
 
-void Verifier::operands(const Origin& who, const ComputePlan& plan, EngineState& state) {
+void Verifier::operands(const Origin& who, const ComputePlan& plan, EngineState& state,
+                        Update update) {
   if (!options_.tracks_memory()) return;
   class Visitor final : public OperandVisitor {
    public:
@@ -308,6 +312,10 @@ void Verifier::operands(const Origin& who, const ComputePlan& plan, EngineState&
     bool writing_ = false;
   } visitor(*this, who);
   plan.visit_operands(state, visitor);
+  if (update == Update::kWhenRead) {
+    std::lock_guard lock(mutex_);
+    clocks_.begin_unreleased(actor(who), who.slot);
+  }
   visitor.write_pass();
   plan.visit_operands(state, visitor);
 }
@@ -345,7 +353,7 @@ std::uint64_t Verifier::first_unwritten(const std::uint8_t* host, std::uint64_t 
   std::uint64_t first = bytes;
   const auto base = reinterpret_cast<std::uintptr_t>(host);
   shadow_.each(base, bytes, [&](ByteState& s, std::uintptr_t address, std::uint64_t) {
-    if (!s.write) first = std::min<std::uint64_t>(first, address - base);
+    if (!s.write || s.write == kReported) first = std::min<std::uint64_t>(first, address - base);
   });
   return first;
 }

@@ -58,8 +58,10 @@ class Verifier {
   // --- memory; pa: device address, host: where it lies
   void access(const Origin& who, std::string_view what, std::uint64_t pa, const std::uint8_t* host,
               std::uint64_t bytes, bool write);
-  // Operands of a compute record.
-  void operands(const Origin& who, const ComputePlan& plan, EngineState& state);
+  // Operands of a compute record, and when it posts its update: before it writes
+  // or after. What is ordered after an update when read may not see the result.
+  enum class Update : std::uint8_t { kWhenRead, kWhenComplete };
+  void operands(const Origin& who, const ComputePlan& plan, EngineState& state, Update update);
   // The host: after everything so far, and before everything to come.
   void host_wrote(const std::uint8_t* host, std::uint64_t bytes);
   // From now on the bytes count as not written.

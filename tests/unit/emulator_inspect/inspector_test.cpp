@@ -5,11 +5,14 @@
 
 #include <stdlib.h>
 
+#include <array>
+#include <bit>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "bench.h"
+#include "opennrt/isa/layouts.h"
 
 namespace opennrt::emu::test {
 namespace {
@@ -97,6 +100,67 @@ TEST_F(Inspected, ARecordOfSeveralSlotsEndsWithItsLast) {
   ASSERT_TRUE(inspector().image(0, NRTP_ENGINE_SP, 0, kProgram, p.bytes.size(), "1:1:x2 3:2:1"));
   execute(p);
   EXPECT_EQ(contents("a.bin"), word(2));
+}
+
+// The LOW and HIGH products of an FP32 pair are made at once, unless a breakpoint
+// looks in between.
+TEST_F(Inspected, TheLowProductOfAPairIsThere) {
+  namespace lw = isa::layout::S3_LW::sunda;
+  namespace mm = isa::layout::S3D3_MM::sunda;
+  namespace mode = isa::code::fp32_mode;
+  namespace flag = isa::code::psum_accumulate;
+  struct Bytes {
+    std::array<std::uint8_t, isa::kRecordBytes> raw{};
+  };
+  const auto one_value = [](std::uint8_t* to, std::uint32_t address) {
+    const isa::Tensor3d t = {.address = address, .step = {1, 1, 1}, .count = {1, 1, 1}};
+    std::memcpy(to, &t, sizeof t);
+  };
+  const auto weights = [&](std::uint8_t part) {
+    Bytes r;
+    r.raw[0] = isa::op::LDWEIGHTS;
+    r.raw[1] = 0x10;
+    one_value(lw::src(r.raw.data()), 0);
+    lw::in_dtype.set(r.raw.data(), isa::kDtFloat32);
+    lw::fp32_mode.set(r.raw.data(), part);
+    lw::num_active_rows.set(r.raw.data(), 1);
+    lw::num_active_cols.set(r.raw.data(), 1);
+    lw::row_grp.set(r.raw.data(), 1);
+    lw::col_grp.set(r.raw.data(), 1);
+    return r;
+  };
+  const auto product = [&](std::uint8_t flags) {
+    Bytes r;
+    r.raw[0] = isa::op::MATMUL;
+    r.raw[1] = 0x10;
+    one_value(mm::src(r.raw.data()), 4);
+    one_value(mm::dst(r.raw.data()), static_cast<std::uint32_t>(arch_->geometry->psum_local_base));
+    mm::in_dtype.set(r.raw.data(), isa::kDtFloat32);
+    mm::fp32_mode.set(r.raw.data(), mode::LOW_HIGH);
+    mm::num_active_rows.set(r.raw.data(), 1);
+    mm::num_active_cols.set(r.raw.data(), 1);
+    mm::psum_accumulate_flags.set(r.raw.data(), flags);
+    mm::row_grp.set(r.raw.data(), 1);
+    mm::col_grp.set(r.raw.data(), 1);
+    return r;
+  };
+  const float low = 0x1p-20f, weight = 1 + low, moving = 2, sum = weight * moving;
+  const float low_sum = low * moving;
+  for (const char* at : {"PE:2", "PE:3", "PE:4"}) {
+    SCOPED_TRACE(at);
+    make({{at, "psum:0:0+4:float32", "sum.bin"}});
+    put(sbuf(0, 0), weight);
+    put(sbuf(0, 4), moving);
+    put(psum(0, 0), 5.0f);
+    Program p;
+    p.add(notify_start()).add(weights(mode::LOW)).add(product(flag::START));
+    p.add(weights(mode::HIGH)).add(product(flag::END)).add(halt());
+    ASSERT_TRUE(inspector().image(0, NRTP_ENGINE_PE, 0, kProgram, p.bytes.size(), "1:1:4"));
+    execute(p, NRTP_ENGINE_PE);
+    const float found = std::string(at) == "PE:4" ? sum : low_sum;
+    EXPECT_EQ(contents("sum.bin"), word(std::bit_cast<std::uint32_t>(found)));
+    EXPECT_EQ(get<float>(psum(0, 0)), sum);
+  }
 }
 
 TEST_F(Inspected, ExecutionsAndPassesAreCounted) {

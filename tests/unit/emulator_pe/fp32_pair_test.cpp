@@ -140,6 +140,20 @@ TEST_F(Fp32Pair, SplitsWhenOperandsDiffer) {
     ASSERT_NEAR(psum_f32(7, n), 2 * exact(7, n, low, all), 1e-5);
 }
 
+TEST_F(Fp32Pair, SplitsWhenTheHighProductHoldsWhatTheLowOneReplaces) {
+  generation_ = Generation::kMariana;
+  auto p = pair();
+  set(p[3], mm::cayman::psum_accumulate_flags, acc::ACCUMULATE_END);
+  ASSERT_EQ(run(p), "");
+  expect(0, all, 2e-4);
+  // Both hold: the sum comes on top.
+  set(p[1], mm::cayman::psum_accumulate_flags, acc::ACCUMULATE);
+  ASSERT_EQ(run(p), "");
+  for (std::uint32_t c = 0; c < 128; c += 9)
+    for (std::uint32_t n = 0; n < kN; ++n)
+      ASSERT_NEAR(psum_f32(c, n), 2 * exact(c, n, all, all), 4e-4);
+}
+
 TEST_F(Fp32Pair, AnotherProductAfterThePairUsesTheHighPart) {
   auto p = pair();
   p.push_back(p[3]);

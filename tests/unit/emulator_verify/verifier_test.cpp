@@ -171,6 +171,69 @@ TEST_F(Verified, WriteNotOrderedAfterRead) {
   expect_logged({"destination", "writes", "not ordered after the read of core 0 POOL"});
 }
 
+// Two engines read a row that nobody wrote: no race, and it stays unwritten.
+TEST_F(Verified, ReadsOfMemoryNeverWrittenDoNotCountAsWrites) {
+  for (const bool poison : {false, true}) {
+    SCOPED_TRACE(poison);
+    VerifyOptions options = all();
+    options.poison = poison;
+    make(options);
+    log_.clear();
+    load(Program{}.add(add(0, 0, 64)).add(halt()));
+    load(Program{}.add(add(0, 0, 96)).add(halt()), kProgram + 0x1000);
+    load(Program{}.add(add(64, 64, 0)).add(halt()), kProgram + 0x2000);
+    start(NRTP_ENGINE_POOL);
+    run();
+    start(NRTP_ENGINE_DVE, kProgram + 0x1000);
+    run();
+    EXPECT_EQ(findings(), poison ? 1u : 0u);  // once
+    for (const std::string& line : log_)
+      EXPECT_EQ(line.find("not ordered"), std::string::npos) << line;
+    EXPECT_EQ(dev().verifier()->first_unwritten(dev().memory_at(sbuf(3, 0), 32), 32), 0u);
+    // Who writes it must come after both.
+    start(NRTP_ENGINE_POOL, kProgram + 0x2000);
+    run();
+    EXPECT_EQ(findings(), poison ? 2u : 1u);
+    expect_logged({"destination", "writes", "not ordered after the read of core 0 DVE"});
+  }
+}
+
+// An update posted when the operands are read says nothing of the result.
+TEST_F(Verified, AnUpdateWhenReadOrdersTheReadsAndNotTheWrite) {
+  constexpr std::uint8_t kIncrementWhenRead = isa::kUpdateSemInc & 0xF;
+  for (const bool overwrites_source : {true, false}) {
+    SCOPED_TRACE(overwrites_source);
+    make(all());
+    log_.clear();
+    host_fills(0, 64);
+    auto producer = add(0, 32, 64);
+    producer.h.update_mode = kIncrementWhenRead;
+    producer.h.update_index = 20;
+    auto consumer = overwrites_source ? add(32, 32, 0) : add(64, 64, 96);
+    consumer.h.wait_mode = isa::kWaitSemGe;
+    consumer.h.wait_index = 20;
+    consumer.h.value = 1;
+    load(Program{}.add(producer).add(mark(21)).add(halt()));
+    load(Program{}.add(consumer).add(halt()), kProgram + 0x1000);
+    // The record behind it is over when the result is there.
+    auto later = add(64, 64, 128);
+    later.h.wait_mode = isa::kWaitSemGe;
+    later.h.wait_index = 21;
+    later.h.value = 1;
+    load(Program{}.add(later).add(halt()), kProgram + 0x2000);
+    start(NRTP_ENGINE_POOL);
+    run();
+    start(NRTP_ENGINE_DVE, kProgram + 0x1000);
+    run();
+    EXPECT_EQ(findings(), overwrites_source ? 0u : 2u);  // both sources
+    if (!overwrites_source)
+      expect_logged({"source 0", "reads", "not ordered after the write of core 0 POOL"});
+    start(NRTP_ENGINE_DVE, kProgram + 0x2000);
+    run();
+    EXPECT_EQ(findings(), overwrites_source ? 0u : 2u);
+  }
+}
+
 // An engine rings a queue that fills a row; reading it at once is a race, after
 // the queue's semaphore it is not.
 TEST_F(Verified, DmaIsOrderedByItsSemaphoreOnly) {
