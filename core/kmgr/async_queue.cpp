@@ -102,11 +102,10 @@ void AsyncQueue::work() {
       posted = posted_.load(std::memory_order_acquire);
     }
     AsyncRequest& request = slot(next);
-    const NRT_STATUS status = run_(request);
-    NRT_STATUS* const result = request.result;
+    *request.result = run_(request);
+    // Who unloads the model or frees a tensor, which waits for the request, sees
+    // the result; who sees the number sees it and the data.
     request.release();
-    *result = status;
-    // Who sees the number sees the result and the data.
     completed_.store(next, std::memory_order_seq_cst);
     if (has_events_.load(std::memory_order_seq_cst)) signal(next);
   }
