@@ -2,6 +2,7 @@
 #include "kmgr/async_queue.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <string_view>
 #include <system_error>
 
 #include "log/log.h"
@@ -19,16 +21,27 @@ namespace opennrt::kmgr {
 
 namespace {
 
-// A full counter is as good as a raised one; a descriptor that the caller
-// closed or that is no eventfd is the caller's loss.
+// A full counter is as good as a raised one, and writing to it would block.
 void raise(int fd) {
+  pollfd writable{.fd = fd, .events = POLLOUT, .revents = 0};
+  if (poll(&writable, 1, 0) != 1) return;
   const std::uint64_t one = 1;
   ssize_t n = 0;
   do n = write(fd, &one, sizeof one);
   while (n < 0 && errno == EINTR);
 }
 
+// Anything else could block a worker, or raise SIGPIPE in the caller.
+bool is_eventfd(int fd) {
+  char target[32];
+  const std::string link = fmt::format("/proc/self/fd/{}", fd);
+  const ssize_t n = readlink(link.c_str(), target, sizeof target);
+  return n > 0 && std::string_view(target, static_cast<std::size_t>(n)) == "anon_inode:[eventfd]";
+}
+
 Result<int> duplicate(int fd) {
+  if (fcntl(fd, F_GETFD) >= 0 && !is_eventfd(fd))
+    return Status::invalid("file descriptor {} is no eventfd; make one with eventfd(2)", fd);
   const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
   if (copy >= 0) return copy;
   return Status::make(errno == EBADF ? NRT_INVALID : NRT_RESOURCE, "file descriptor {}: {}", fd,

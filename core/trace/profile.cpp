@@ -87,7 +87,7 @@ Status start_session(std::uint32_t core) {
     return Status::invalid("logical core {} has an active profile session; stop it first", core);
   if (!is_recording(Purpose::kProfile))
     ONRT_TRY(start_recording(Purpose::kProfile, {.events_per_core = kSessionEvents}));
-  std::vector<Record> older;  // of before this session
+  std::vector<Record> older;  // from before the profile session: not part of it
   ONRT_TRY(fetch(Purpose::kProfile, {.core = core}, older));
   b.running.emplace(core, now_ns());
   return {};

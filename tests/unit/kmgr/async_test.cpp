@@ -282,6 +282,12 @@ TEST_F(AsyncTest, EventOfOneRequest) {
   ASSERT_TRUE(async_->notify_request(first, -1).is_ok());
   EXPECT_EQ(later.take(), 0u);
   EXPECT_EQ(async_->notify_request(second, 1 << 20).code(), NRT_INVALID);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);  // writing would be SIGPIPE
+  EXPECT_EQ(async_->notify_request(second, ends[1]).code(), NRT_INVALID);
+  EXPECT_EQ(async_->notify_unit(0, 1, 0, ends[1]).code(), NRT_INVALID);
+  close(ends[1]);
   hold_ = false;
   EXPECT_EQ(later.wait_for_one(), 1u);
   bool done = false;
@@ -291,6 +297,22 @@ TEST_F(AsyncTest, EventOfOneRequest) {
   // Complete already: at once.
   ASSERT_TRUE(async_->notify_request(first, removed.fd()).is_ok());
   EXPECT_EQ(removed.take(), 1u);
+}
+
+// A counter that can take no more must not stop the worker.
+TEST_F(AsyncTest, FullEventCounterBlocksNobody) {
+  const int full = eventfd(0, EFD_CLOEXEC);
+  const std::uint64_t most = ~std::uint64_t{0} - 1;
+  ASSERT_EQ(::write(full, &most, sizeof most), static_cast<ssize_t>(sizeof most));
+  ASSERT_TRUE(async_->notify_unit(0, 0, 0, full).is_ok());
+  NRT_STATUS status = kUntouched;
+  std::uint64_t s = 0;
+  std::uint8_t byte = 1;
+  const TensorHandle a = tensor(4);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(async_->write(a, &byte, 0, 1, 0, 0, &status, &s).is_ok());
+  wait_for(s);
+  EXPECT_EQ(status, NRT_SUCCESS);
+  close(full);
 }
 
 TEST_F(AsyncTest, EventOfAUnit) {
