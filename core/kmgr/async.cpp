@@ -132,35 +132,38 @@ Status AsyncEngine::check_transfer(const tdrv::Tensor& tensor, const char* name,
   return {};
 }
 
-Status AsyncEngine::write(TensorHandle tensor, const void* in, std::uint64_t offset,
-                          std::uint64_t bytes, int core, int queue, NRT_STATUS* result,
-                          std::uint64_t* sequence) {
+template <typename Fill>
+Status AsyncEngine::transfer_host(TensorHandle tensor, std::uint64_t offset, std::uint64_t bytes,
+                                  int core, int queue, NRT_STATUS* result, std::uint64_t* sequence,
+                                  Fill&& fill) {
   return submit(core, XuType::kTensorOp, queue, sequence, [&](AsyncRequest& r) -> Status {
     r.tensor = Tensors::instance().pin(tensor);
     if (!r.tensor) return not_live("tensor", tensor);
     ONRT_TRY(check_transfer(*r.tensor, "tensor", offset, bytes, core));
-    r.kind = AsyncRequest::Kind::kWrite;
-    r.in = in;
     r.offset = offset;
     r.bytes = bytes;
     r.result = result;
+    fill(r);
     return {};
+  });
+}
+
+Status AsyncEngine::write(TensorHandle tensor, const void* in, std::uint64_t offset,
+                          std::uint64_t bytes, int core, int queue, NRT_STATUS* result,
+                          std::uint64_t* sequence) {
+  return transfer_host(tensor, offset, bytes, core, queue, result, sequence, [in](AsyncRequest& r) {
+    r.kind = AsyncRequest::Kind::kWrite;
+    r.in = in;
   });
 }
 
 Status AsyncEngine::read(TensorHandle tensor, void* out, std::uint64_t offset, std::uint64_t bytes,
                          int core, int queue, NRT_STATUS* result, std::uint64_t* sequence) {
-  return submit(core, XuType::kTensorOp, queue, sequence, [&](AsyncRequest& r) -> Status {
-    r.tensor = Tensors::instance().pin(tensor);
-    if (!r.tensor) return not_live("tensor", tensor);
-    ONRT_TRY(check_transfer(*r.tensor, "tensor", offset, bytes, core));
-    r.kind = AsyncRequest::Kind::kRead;
-    r.out = out;
-    r.offset = offset;
-    r.bytes = bytes;
-    r.result = result;
-    return {};
-  });
+  return transfer_host(tensor, offset, bytes, core, queue, result, sequence,
+                       [out](AsyncRequest& r) {
+                         r.kind = AsyncRequest::Kind::kRead;
+                         r.out = out;
+                       });
 }
 
 Status AsyncEngine::copy(TensorHandle source, std::uint64_t source_offset, TensorHandle destination,

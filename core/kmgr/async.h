@@ -69,6 +69,10 @@ class AsyncEngine {
                         std::uint64_t bytes, int core) const;
   template <typename Fill>
   Status submit(int core, XuType type, int queue, std::uint64_t* sequence, Fill&& fill);
+  // Between a tensor and host memory; `fill` says which way.
+  template <typename Fill>
+  Status transfer_host(TensorHandle tensor, std::uint64_t offset, std::uint64_t bytes, int core,
+                       int queue, NRT_STATUS* result, std::uint64_t* sequence, Fill&& fill);
 
   Manager& manager_;
   const std::uint32_t logical_cores_, compute_capacity_;
