@@ -127,14 +127,17 @@ class Queue {
   Queue& operator=(const Queue&) = delete;
 
   int number() const { return queue_; }
+  nrta_seq_t last_completed() const {
+    nrta_seq_t last = 0;
+    check(nrta_get_sequence(0, unit_, queue_, &last), "nrta_get_sequence");
+    return last;
+  }
 
   // Waits, without spinning, until the request and with it all earlier ones of
   // the queue have completed.
   void wait(nrta_seq_t sequence) {
     for (;;) {
-      nrta_seq_t last = 0;
-      check(nrta_get_sequence(0, unit_, queue_, &last), "nrta_get_sequence");
-      if (last >= sequence) return;  // ids of one unit compare as integers
+      if (last_completed() >= sequence) return;  // ids of one unit compare as integers
       pollfd event{.fd = event_, .events = POLLIN, .revents = 0};
       if (poll(&event, 1, 30'000) != 1) throw std::runtime_error("no completion in 30 s");
       std::uint64_t count = 0;
@@ -188,16 +191,14 @@ struct Job {
   Request writes[2], execution, reading;
 };
 
-// A full queue is no failure: something completes, then there is room.
+// A full queue is no failure: once its next request has completed there is room.
 template <typename Schedule>
-unsigned schedule_when_possible(Queue& queue, nrta_seq_t oldest, Schedule&& schedule) {
-  unsigned full = 0;
-  for (;;) {
+unsigned schedule_when_possible(Queue& queue, Schedule&& schedule) {
+  for (unsigned full = 0;; ++full) {
     const NRT_STATUS status = schedule();
     if (status == NRT_SUCCESS) return full;
     if (status != NRT_QUEUE_FULL) check(status, "schedule");
-    ++full;
-    queue.wait(oldest);
+    queue.wait(queue.last_completed() + 1);
   }
 }
 
@@ -209,7 +210,7 @@ std::size_t add_many(const Model& model) {
   for (unsigned i = 0; i < kJobs; ++i) {
     Job& job = jobs.emplace_back(model, i);
     for (int k = 0; k < 2; ++k)
-      schedule_when_possible(in, job.writes[0].sequence, [&] {
+      schedule_when_possible(in, [&] {
         return nrta_tensor_write(job.tensors[k].get(), job.values[k].data(), 0,
                                  job.tensors[k].bytes(), 0, in.number(), &job.writes[k].status,
                                  &job.writes[k].sequence);
@@ -217,9 +218,8 @@ std::size_t add_many(const Model& model) {
     in.wait(job.writes[1].sequence);  // nothing orders a transfer before an execution
   }
   unsigned full = 0;
-  std::size_t oldest = 0;
   for (Job& job : jobs)
-    full += schedule_when_possible(compute, jobs[oldest++].execution.sequence, [&] {
+    full += schedule_when_possible(compute, [&] {
       return nrta_execute_schedule(model.get(), job.inputs.get(), job.outputs.get(),
                                    compute.number(), &job.execution.status,
                                    &job.execution.sequence);
