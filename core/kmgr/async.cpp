@@ -176,6 +176,11 @@ Status AsyncEngine::copy(TensorHandle source, std::uint64_t source_offset, Tenso
     if (!r.tensor) return not_live("dst", destination);
     ONRT_TRY(check_transfer(*r.source, "src", source_offset, bytes, core));
     ONRT_TRY(check_transfer(*r.tensor, "dst", offset, bytes, core));
+    ONRT_ASSIGN(const tdrv::Allocation from, r.source->allocation());
+    ONRT_ASSIGN(const tdrv::Allocation to, r.tensor->allocation());
+    if (from.hbm != to.hbm)
+      return Status::invalid("src {} is in HBM {}, dst {} in HBM {}; both must be in the same one",
+                             r.source->name(), from.hbm, r.tensor->name(), to.hbm);
     r.kind = AsyncRequest::Kind::kCopy;
     r.source_offset = source_offset;
     r.offset = offset;
