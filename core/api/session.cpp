@@ -64,7 +64,8 @@ std::string other_silicon(std::string_view target) {
                          : fmt::format("set OPENNRT_EMULATOR_PRODUCT={}", product);
 }
 
-neff::LoadLimits load_limits(const book::Machine& machine, std::uint32_t lnc_size) {
+neff::LoadLimits load_limits(const book::Machine& machine, std::uint32_t lnc_size,
+                             std::uint32_t logical_cores) {
   const nrtp_arch_plugin& arch = *machine.arch;
   neff::LoadLimits out;
   for (const char* const* target = arch.neff_targets; *target != nullptr; ++target)
@@ -72,6 +73,7 @@ neff::LoadLimits load_limits(const book::Machine& machine, std::uint32_t lnc_siz
   out.known_targets = plugin::Loader::instance().arch_names();
   out.running_on = fmt::format("{} ({})", arch.name, machine.product->name);
   out.lnc_size = lnc_size;
+  out.visible_cores = logical_cores * lnc_size;
   out.semaphores = arch.geometry->semaphores;
   out.events = arch.geometry->events;
   out.min_runtime_semaphores = arch.sync->id[NRTP_SYNC_RESERVED_SEMAPHORES];
@@ -197,7 +199,7 @@ Status Session::bring_up() {
   options.bring_up.queue_depth = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(config_->number(Key::kExecXuQueueDepth), 63));
   options.bring_up.scratchpad_page_bytes = config_->number(Key::kMemoryScratchpadPageMb) << 20;
-  options.limits = load_limits(machine_, reservation_->lnc_size());
+  options.limits = load_limits(machine_, reservation_->lnc_size(), visible_cores());
   if (driver_->port_name() == "emulator") options.limits.remedy = other_silicon;
   ONRT_ASSIGN(manager_, kmgr::Manager::start(options));
   if (config_->number(Key::kExecImplicitAsyncDepth) != 0)
