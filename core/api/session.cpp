@@ -238,8 +238,13 @@ NRT_STATUS init(const char* name) noexcept {
     return rejection(now);
   };
   if (const State now = state(); now == State::kChild || now == State::kClosed) return refuse(now);
-  return run(name, []() -> Status {
+  bool refused = false;
+  const NRT_STATUS code = run(name, [&refused]() -> Status {
     const std::lock_guard lock(life_mutex());
+    if (state() == State::kClosed) {
+      refused = true;
+      return {};
+    }
     if (state() == State::kInit) {
       ONRT_LOG(kNrt, kInfo, "already initialised");
       return {};
@@ -252,16 +257,22 @@ NRT_STATUS init(const char* name) noexcept {
     set_state(State::kInit);
     return {};
   });
+  return refused ? refuse(State::kClosed) : code;
 }
 
 void close() noexcept {
   if (state() != State::kInit) return;
   run("nrt_close", []() -> Status {
-    const std::lock_guard lock(life_mutex());
-    if (state() != State::kInit) return {};
-    stop_tracing();
-    set_state(State::kClosed);
+    {
+      const std::lock_guard lock(life_mutex());
+      if (state() != State::kInit) return {};
+      stop_tracing();
+      set_state(State::kClosed);
+    }
+    // Queries of other threads are answered meanwhile. The state keeps everybody
+    // else out.
     wait_until_left();
+    const std::lock_guard lock(life_mutex());
     delete g_session.exchange(nullptr, std::memory_order_acq_rel);
     forget_tracing();
     set_state(State::kStart);
@@ -290,43 +301,65 @@ Status core_count(const std::atomic<std::uint32_t>& known, std::uint32_t* out, L
     *out = known;
     return {};
   }
+  // While the runtime is being closed its machine is still there; the settings
+  // are those of now.
+  if (const Session* closing = g_session.load(std::memory_order_acquire)) {
+    const config::Loaded loaded = load_config();
+    if (!loaded.status) return Status(loaded.status.code(), std::string(loaded.status.message()));
+    ONRT_ASSIGN(*out, look(closing->machine(), *loaded.config));
+    return {};
+  }
   ONRT_ASSIGN(const Glimpse found, glimpse());
-  ONRT_ASSIGN(*out, look(found));
+  ONRT_ASSIGN(*out, look(found.machine, *found.config));
   return {};
 }
 
 }  // namespace
 
 Status on_machine(const std::function<Status(const MachineView&)>& look) {
-  const auto with_session = [&look]() -> Status {
-    const Session& s = session();
+  const auto with_session = [&look](const Session& s) -> Status {
     return look({s.driver(), s.machine(), s.config()});
   };
   {
     const Entry entry;
-    if (entry) return with_session();
+    if (entry) return with_session(session());
     if (entry.seen() == State::kChild)
       return Status::failure("the devices cannot be asked in a forked child");
   }
   const std::lock_guard lock(life_mutex());
-  // Initialised meanwhile; nobody can close while the lock is held.
-  if (state() == State::kInit) return with_session();
+  // Initialised meanwhile, or being closed; nobody can go on while the lock is held.
+  if (const Session* s = g_session.load(std::memory_order_acquire)) return with_session(*s);
   ONRT_ASSIGN(const Glimpse found, glimpse());
   return look({*found.driver, found.machine, *found.config});
 }
 
+Status with_machine(
+    const std::function<Status(const book::Machine&, const config::Config&)>& look) {
+  if (state() != State::kChild)
+    return on_machine([&look](const MachineView& view) { return look(view.machine, view.config); });
+  // Nothing of the parent is released here, so its session can be read.
+  const Session* inherited = g_session.load(std::memory_order_acquire);
+  if (inherited == nullptr)
+    return Status::failure("nothing is known about the machine in this child");
+  return look(inherited->machine(), inherited->config());
+}
+
 Status total_cores(std::uint32_t* out) {
-  return core_count(g_facts.total, out, [](const Glimpse& found) -> Result<std::uint32_t> {
-    ONRT_ASSIGN(const std::uint32_t lnc, book::lnc_size(found.machine, *found.config));
-    return found.machine.physical_cores() / lnc;
-  });
+  return core_count(
+      g_facts.total, out,
+      [](const book::Machine& machine, const config::Config& config) -> Result<std::uint32_t> {
+        ONRT_ASSIGN(const std::uint32_t lnc, book::lnc_size(machine, config));
+        return machine.physical_cores() / lnc;
+      });
 }
 
 Status visible_cores(std::uint32_t* out) {
-  return core_count(g_facts.visible, out, [](const Glimpse& found) -> Result<std::uint32_t> {
-    ONRT_ASSIGN(const book::CoreRequest request, book::core_request(found.machine, *found.config));
-    return request.count;
-  });
+  return core_count(
+      g_facts.visible, out,
+      [](const book::Machine& machine, const config::Config& config) -> Result<std::uint32_t> {
+        ONRT_ASSIGN(const book::CoreRequest request, book::core_request(machine, config));
+        return request.count;
+      });
 }
 
 Status instance_info(nrt_instance_info_t* out) {

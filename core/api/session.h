@@ -84,5 +84,7 @@ struct MachineView {
   const config::Config& config;
 };
 Status on_machine(const std::function<Status(const MachineView&)>& look);
+// Without the driver: also in a forked child of an initialised process.
+Status with_machine(const std::function<Status(const book::Machine&, const config::Config&)>& look);
 
 }  // namespace opennrt::api
