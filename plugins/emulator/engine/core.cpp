@@ -32,7 +32,7 @@ void wait_a_little(std::uint32_t* spins) {
 
 Core::Core(Bus* bus, std::uint32_t index, std::uint32_t engines, std::uint32_t threads)
     : index_(index), n_engines_(engines), threads_(threads) {
-  for (std::uint32_t e = 0; e < n_engines_; ++e) engines_[e].configure(bus, index, e);
+  for (std::uint32_t e = 0; e < n_engines_; ++e) engines_[e].configure(bus, &sync_, index, e);
   // Who watches wants one order of events.
   if (bus->verifier() || bus->inspector()) threads_ = 1;
 }

@@ -54,6 +54,9 @@ struct RecordEntry {
   std::uint8_t opcode;
   Handler handler;
   bool (*check)(const PlanContext& context, const Decoded& decoded, std::string* error);
+  // Of a checked record: a handler that does the same for records like it. nullptr:
+  // `handler` takes all.
+  Handler (*choose)(const Decoded& decoded) = nullptr;
 };
 std::span<const RecordEntry> synchronisation_records();
 std::span<const RecordEntry> register_records();
