@@ -40,6 +40,8 @@ class Sequencer {
   std::uint32_t start_hi() const { return start_hi_.load(std::memory_order_acquire); }
 
   void reset();
+  // Device memory was given back; under the run token.
+  void memory_freed(std::uint64_t address, std::uint64_t bytes) { cache_.forget(address, bytes); }
 
   // "PE at 0x1040 waits for semaphore 2 == 8 (value 5)"; empty when stopped.
   std::string describe() const;
