@@ -26,7 +26,7 @@
 
 namespace {
 
-constexpr int kRounds = 20, kWarmUp = 4;
+constexpr int kRounds = 20, kWarmUp = 8;
 constexpr int kExecutors = 4, kLoaders = 2, kCores = 2;
 constexpr int kSumEvery = 500;  // executions of the empty program for one that adds
 
