@@ -92,7 +92,7 @@ Result<std::uint32_t> lnc_size(const Machine& machine, const config::Config& con
   const nrtp_arch_geometry& g = *machine.arch->geometry;
   if (std::has_single_bit(g.lnc_mask))
     return static_cast<std::uint32_t>(std::countr_zero(g.lnc_mask)) + 1;
-  const bool asked = config.is_set(config::Key::kCoresLncSize);
+  const bool asked = config.is_given(config::Key::kCoresLncSize);
   if (!asked) return machine.cores_per_device == 1 ? 1u : g.lnc_default;
   const auto size = static_cast<std::uint32_t>(config.number(config::Key::kCoresLncSize));
   if (!std::has_single_bit(size) || machine.cores_per_device % size != 0 || size > 32 ||

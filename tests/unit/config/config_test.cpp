@@ -199,18 +199,23 @@ TEST_F(ConfigTest, NamesOfTestsAndOfOtherRuntimesAreNoMistake) {
   EXPECT_FALSE(l.issues[0].always);
 }
 
-TEST_F(ConfigTest, SizesTakeSuffixesInTheEnvironmentToo) {
+TEST_F(ConfigTest, OnlyOurOwnVariablesTakeUnits) {
   const auto bytes = [&](const char* text) {
     const Loaded l = load_with({{"OPENNRT_EMULATOR_HBM_BYTES", text}});
     return l.status.is_ok() ? l.config->number(Key::kEmulatorHbmBytes) : 0;
   };
   EXPECT_EQ(bytes("8G"), 8ull << 30);
   EXPECT_EQ(bytes("64MiB"), 64ull << 20);
-  EXPECT_EQ(bytes("4096"), 4096u);
+  EXPECT_EQ(bytes("33554432"), 32u << 20);
   const Loaded bad = load_with({{"OPENNRT_EMULATOR_HBM_BYTES", "8GB"}});
   EXPECT_EQ(bad.status.code(), NRT_INVALID);
   EXPECT_THAT(std::string(bad.status.message()),
               HasSubstr("OPENNRT_EMULATOR_HBM_BYTES: emulator.hbm_bytes='8GB': not a size; write"));
+  constexpr char kPublic[] = "NEURON_RT_DBG_MESH_CHANNEL_BUFFER_SIZE";
+  EXPECT_EQ(load_with({{kPublic, "1048576"}}).config->number(Key::kCcBufMeshBytes), 1u << 20);
+  EXPECT_EQ(load_with({{kPublic, "1MiB"}}).status.code(), NRT_INVALID);
+  const auto f = file("c.yaml", "cc: {buf: {mesh_bytes: 1MiB}}\n");
+  EXPECT_EQ(load_with({{"OPENNRT_CONFIG", f}}).config->number(Key::kCcBufMeshBytes), 1u << 20);
 }
 
 TEST_F(ConfigTest, DevicesEndWhereTheRuntimesLimitIs) {
