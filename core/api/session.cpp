@@ -139,6 +139,8 @@ Result<std::unique_ptr<Session>> Session::start() {
   out->config_ = std::move(loaded.config);
   ONRT_LOG(kNrt, kInfo, "{}", kVersionText);
   for (const std::string& line : out->config_->describe()) ONRT_LOG(kConfig, kInfo, "{}", line);
+  for (const std::string& line : out->config_->without_effect())
+    ONRT_LOG(kConfig, kWarn, "{}", line);
   const nrt_ucode_info microcode = take_microcode();
   ONRT_TRY(out->open_devices());
   ONRT_TRY(out->check_microcode(microcode));

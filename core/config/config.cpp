@@ -48,4 +48,13 @@ std::vector<std::string> Config::describe() const {
   return out;
 }
 
+std::vector<std::string> Config::without_effect() const {
+  std::vector<std::string> out;
+  for (const Row& row : rows())
+    if (!row.acts && row.differs)
+      out.push_back(fmt::format("{} = {} ({}) has no effect in this release", row.key,
+                                row.text.value_or(""), row.where));
+  return out;
+}
+
 }  // namespace opennrt::config

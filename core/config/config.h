@@ -79,6 +79,9 @@ class Config {
   std::vector<Row> rows() const;
   // "key = value (where)" of every setting that a file or a variable gives.
   std::vector<std::string> describe() const;
+  // "key = value (where) has no effect in this release" of those that differ
+  // from their default for nothing.
+  std::vector<std::string> without_effect() const;
 
  private:
   friend class Draft;

@@ -24,7 +24,6 @@ class Draft {
   explicit Draft(const Config& config) : config_(std::make_shared<Config>(config)) {}
 
   Entry& entry(Key key) { return config_->entries_[static_cast<std::size_t>(key)]; }
-  const Config& so_far() const { return *config_; }
   bool given(Key key) const { return config_->is_given(key); }
 
   // Takes over a text of that layer, or tells why not.

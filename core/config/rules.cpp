@@ -67,13 +67,6 @@ void numerics(Draft& draft) {
   raise(Key::kNumericsFailOnNan, "critical", 1);
 }
 
-void say_what_has_no_effect(Draft& draft) {
-  for (const Config::Row& row : draft.so_far().rows())
-    if (!row.acts && row.differs)
-      draft.warn(fmt::format("{}: {}={} has no effect in this release", row.where, row.key,
-                             row.text.value_or("")));
-}
-
 }  // namespace
 
 void apply_rules(Draft& draft) {
@@ -82,7 +75,6 @@ void apply_rules(Draft& draft) {
   execution(draft);
   collectives(draft);
   numerics(draft);
-  say_what_has_no_effect(draft);
 }
 
 Loaded for_machine(const Config& config, const MachineFacts& machine) {
