@@ -304,8 +304,10 @@ TEST_F(ConfigTest, TheShippedFileHoldsTheDefaults) {
   ASSERT_TRUE(l.status.is_ok()) << l.status.message();
   EXPECT_TRUE(l.issues.empty()) << issue_text(l);
   const Loaded plain = load_with({});
-  for (const Setting& row : settings())
+  for (const Setting& row : settings()) {
     EXPECT_EQ(l.config->get(row.key), plain.config->get(row.key)) << row.key;
+    EXPECT_TRUE(row.acts || !l.config->is_given(row.id)) << row.key << " does nothing";
+  }
 }
 
 TEST_F(ConfigTest, EveryRowSaysWhereItComesFrom) {
