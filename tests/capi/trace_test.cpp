@@ -461,11 +461,13 @@ TEST_F(TracedRun, TellsRequestsAndCollectives) {
                                     {"hostcc_exec", 1},
                                     {"cc_load", 1}})
     for (const char* phase : {"start", "stop"}) EXPECT_EQ(count(told, type, phase), times) << type;
-  uint64_t requests = 0;
+  uint64_t requests = 0, model_id = 0;
   for (const Told& t : told) {
+    if (t.type == "model_load" && t.phase == "stop" && model_id == 0)
+      model_id = t.data.at("model_id");
     if (t.phase != "start") continue;
     if (t.type == "post_request") {
-      EXPECT_EQ(t.data.at("model_id"), 10001u);
+      EXPECT_EQ(t.data.at("model_id"), model_id);
       EXPECT_EQ(t.data.at("request_id"), ++requests);
     }
     if (t.type == "hostcc_prepare") {
