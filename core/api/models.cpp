@@ -10,6 +10,7 @@
 #include "api/tensor_info.h"
 #include "collectives/unsupported.h"
 #include "nrt/nrt_experimental.h"
+#include "trace/trace.h"
 
 using namespace opennrt;
 using namespace opennrt::api;
@@ -79,6 +80,7 @@ NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc
     if (rank.count != 1)
       return collectives::unsupported(collectives::kSeveralRanks)
           .with_context(fmt::format("rank {} of {}", rank.id, rank.count));
+    trace::Span span(trace::EventType::kCcLoad, trace::core_or_first(vnc), {rank.id, rank.count});
     ONRT_ASSIGN(const kmgr::ModelId id, load(s, neff_bytes, size, vnc, vnc_count));
     uint32_t core = 0;
     {
@@ -91,6 +93,7 @@ NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc
       return built;
     }
     *model = handle_of_model(id);
+    span.stop({id});
     return {};
   });
 }
