@@ -3,6 +3,7 @@
 
 usage: generate.py nrt.schema.yaml setting_keys.h settings_table.inc
 """
+import os
 import sys
 
 import yaml
@@ -20,6 +21,9 @@ ATTRIBUTES = {"key", "type", "form", "default", "arch_default", "min", "max", "m
               "empty_is_off", "effect", "doc"}
 # Types of 32 bits end there; numbers of a list are what their row says.
 UINT_MAX = 2**32 - 1
+
+
+HEAD = "// SPDX-License-Identifier: Apache-2.0\n// Generated from config/schema/nrt.schema.yaml.\n"
 
 
 def refuse(row, what):
@@ -92,6 +96,36 @@ ORDER = ("id", "key", "type", "form", "fallback", "arch_fallback", "min", "max",
          "empty_is_off", "acts")
 
 
+def write(path, lines):
+    """A file whose text does not change keeps its time: nothing that includes it is compiled again."""
+    text = HEAD + "".join(lines)
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            if f.read() == text:
+                return
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def keys(schema):
+    yield "#pragma once\n\n#include <cstdint>\n\nnamespace opennrt::config {\n\n"
+    yield "enum class Key : std::uint8_t {\n"
+    for row in schema["keys"]:
+        yield f"  {constant(row['key'])},  // {row['key']}\n"
+    yield "  kCount\n};\n\n}  // namespace opennrt::config\n"
+
+
+def rows(schema):
+    yield "constexpr std::array<Setting, kSettings> kTable = {{\n"
+    for row in schema["keys"]:
+        members = sorted(fields(row), key=lambda item: ORDER.index(item[0]))
+        yield "    {" + ",\n     ".join(f".{name} = {value}" for name, value in members) + "},\n"
+    yield "}};\n\nconstexpr std::string_view kRemovedVariables[] = {\n"
+    for name in schema["removed"]:
+        yield f"    {quoted(name)},\n"
+    yield "};\n"
+
+
 def main():
     schema_file, keys_file, rows_file = sys.argv[1:]
     with open(schema_file, encoding="utf-8") as f:
@@ -103,20 +137,8 @@ def main():
             if name in seen:
                 refuse(row, f"{name} stands twice in the table")
             seen.add(name)
-    head = "// SPDX-License-Identifier: Apache-2.0\n// Generated from config/schema/nrt.schema.yaml.\n"
-    with open(keys_file, "w", encoding="utf-8") as f:
-        f.write(head + "#pragma once\n\n#include <cstdint>\n\nnamespace opennrt::config {\n\n")
-        f.write("enum class Key : std::uint8_t {\n")
-        f.writelines(f"  {constant(row['key'])},  // {row['key']}\n" for row in schema["keys"])
-        f.write("  kCount\n};\n\n}  // namespace opennrt::config\n")
-    with open(rows_file, "w", encoding="utf-8") as f:
-        f.write(head + "constexpr std::array<Setting, kSettings> kTable = {{\n")
-        for row in schema["keys"]:
-            members = sorted(fields(row), key=lambda item: ORDER.index(item[0]))
-            f.write("    {" + ",\n     ".join(f".{name} = {value}" for name, value in members) + "},\n")
-        f.write("}};\n\nconstexpr std::string_view kRemovedVariables[] = {\n")
-        f.writelines(f"    {quoted(name)},\n" for name in schema["removed"])
-        f.write("};\n")
+    write(keys_file, keys(schema))
+    write(rows_file, rows(schema))
 
 
 main()
