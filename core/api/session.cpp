@@ -98,7 +98,7 @@ struct Glimpse {
 Result<Glimpse> glimpse() {
   Glimpse out;
   config::Loaded loaded = load_config();
-  if (!loaded.status) return std::move(loaded.status);
+  if (!loaded.status) return std::move(loaded.status).because(Cause::kConfiguration);
   out.config = std::move(loaded.config);
   plugin::Loader& loader = plugin::Loader::instance();
   loader.configure(out.config);
@@ -133,8 +133,8 @@ Result<std::unique_ptr<Session>> Session::start() {
   for (const config::Issue& issue : loaded.issues)
     if (log::enabled(log::Module::kConfig, issue.always ? log::Level::kError : issue.level))
       log::write(log::Module::kConfig, issue.level, "nrt_init", issue.text);
-  if (!loaded.status) return std::move(loaded.status);
-  if (!logging) return logging;
+  if (!loaded.status) return std::move(loaded.status).because(Cause::kConfiguration);
+  if (!logging) return std::move(logging).because(Cause::kConfiguration);
   out->config_ = std::move(loaded.config);
   ONRT_LOG(kNrt, kInfo, "{}", kVersionText);
   for (const std::string& line : out->config_->describe()) ONRT_LOG(kConfig, kInfo, "{}", line);
@@ -151,6 +151,7 @@ Status Session::open_devices() {
   plugin::Loader& loader = plugin::Loader::instance();
   loader.configure(config_);
   ONRT_ASSIGN(driver_, book::Driver::open(loader, *config_));
+  kernel_log_.emplace(log::KernelLog{driver_->ndl().misc->printk, driver_->ctx()});
   ONRT_ASSIGN(machine_, book::discover(*driver_, loader));
   devices_ = std::make_unique<book::Devices>(*driver_, machine_);
   ONRT_ASSIGN(const book::CoreRequest request, book::core_request(machine_, *config_));

@@ -52,7 +52,7 @@ Result<Machine> discover(const Driver& driver, plugin::Loader& loader) {
   const nrtp_ndl_device& device = *driver.ndl().device;
   std::int32_t indexes[kMaxDevices];
   const int n = device.available(driver.ctx(), indexes, kMaxDevices);
-  if (n <= 0) return Status::invalid("no device found");
+  if (n <= 0) return Status::invalid("no device found").because(Cause::kNoDevice);
   Machine out;
   out.devices.assign(indexes, indexes + std::min<int>(n, kMaxDevices));
   std::sort(out.devices.begin(), out.devices.end());
