@@ -27,6 +27,8 @@ inline void log_call(const char* name, const char* what, NRT_STATUS code) noexce
     log::format(log::Module::kNrt, log::Level::kDebug, name, "{} {}", what, static_cast<int>(code));
 }
 
+void after_failure(const char* api, NRT_STATUS code) noexcept;  // diagnostics.h
+
 // Runs a body that returns Status; a failure becomes one line and a code.
 template <typename Body>
 NRT_STATUS run(const char* name, Body&& body) noexcept {
@@ -52,6 +54,7 @@ NRT_STATUS run(const char* name, Body&& body) noexcept {
   } catch (...) {
     log_failure(name, code, "unknown exception");
   }
+  if (code != NRT_SUCCESS && code != NRT_QUEUE_FULL) after_failure(name, code);
   return code;
 }
 

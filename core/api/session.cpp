@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "api/diagnostics.h"
 #include "api/entry.h"
 #include "api/microcode.h"
 #include "api/state.h"
@@ -129,7 +130,8 @@ Session::~Session() {
 Result<std::unique_ptr<Session>> Session::start() {
   std::unique_ptr<Session> out(new Session);
   config::Loaded loaded = load_config();
-  Status logging = log::configure(config::log_settings(*loaded.config));
+  Status logging = log::configure(logging_of(*loaded.config));
+  know_config(loaded.config);
   for (const config::Issue& issue : loaded.issues)
     if (log::enabled(log::Module::kConfig, issue.always ? log::Level::kError : issue.level))
       log::write(log::Module::kConfig, issue.level, "nrt_init", issue.text);
@@ -160,6 +162,7 @@ Status Session::open_devices() {
            machine_.devices.size(), machine_.arch->name, machine_.product->name,
            reservation_->first(), reservation_->first() + visible_cores() - 1, request.total,
            reservation_->lnc_size());
+  know_machine(*driver_, machine_, *reservation_);
   return {};
 }
 
@@ -237,7 +240,7 @@ NRT_STATUS init(const char* name) noexcept {
     return rejection(now);
   };
   if (const State now = state(); now == State::kChild || now == State::kClosed) return refuse(now);
-  return run(name, []() -> Status {
+  const NRT_STATUS code = run(name, []() -> Status {
     const std::lock_guard lock(life_mutex());
     if (state() == State::kInit) {
       ONRT_LOG(kNrt, kInfo, "already initialised");
@@ -251,6 +254,8 @@ NRT_STATUS init(const char* name) noexcept {
     set_state(State::kInit);
     return {};
   });
+  if (code == NRT_SUCCESS) log_infodump(log::Level::kInfo, nullptr);
+  return code;
 }
 
 void close() noexcept {
@@ -263,6 +268,7 @@ void close() noexcept {
     wait_until_left();
     delete g_session.exchange(nullptr, std::memory_order_acq_rel);
     forget_tracing();
+    forget_diagnostics();
     set_state(State::kStart);
     return {};
   });

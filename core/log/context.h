@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/cause.h"
+#include "log/log.h"
 #include "nrt/nrt_status.h"
 
 namespace opennrt::log {
@@ -47,6 +48,10 @@ std::int32_t current_core() noexcept;
 // The one line of a failed call: "<name> (<code>): <message> Resolution: <...>".
 void api_error(std::string_view api, const char* name, NRT_STATUS code, std::string_view message,
                Cause cause) noexcept;
+
+// A line for support: to every sink but the driver's log, and to the console
+// only if it shows lines of level INFO.
+void write_for_support(Level level, std::string_view function, std::string_view text) noexcept;
 
 // The latest lines of failed calls, oldest first.
 std::vector<std::string> recent_failures();

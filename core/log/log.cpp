@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -162,6 +163,19 @@ void write(Module module, Level level, std::string_view function, std::string_vi
 void write_from_plugin(Module module, Level level, std::string_view function,
                        std::string_view text) noexcept {
   write_line(Origin::kPlugin, module, level, function, text);
+}
+
+void write_for_support(Level level, std::string_view function, std::string_view text) noexcept {
+  constexpr Module kModule = Module::kNrt;
+  if (enabled(kModule, std::max(level, Level::kInfo)))
+    return write_line(Origin::kPlugin, kModule, level, function, text);
+  if (!enabled(kModule, level)) return;
+  try {
+    fmt::memory_buffer line;
+    append_now(line, kModule, level, function, text);
+    write_elsewhere(Origin::kPlugin, kModule, level, {line.data(), line.size()}, text);
+  } catch (...) {  // as above
+  }
 }
 
 std::string line_of_now(Module module, Level level, std::string_view function,
