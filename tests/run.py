@@ -15,7 +15,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
-LABELS = ["unit", "integration", "abi", "corpus", "fuzz-regress", "threads", "bench-smoke"]
+LABELS = ["unit", "integration", "abi", "clients", "corpus", "fuzz-regress", "threads", "bench-smoke"]
 EXCLUDED = "slow"
 
 

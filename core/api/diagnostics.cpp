@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/diagnostics.h"
 
-#include <strings.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -32,24 +31,6 @@ Known& known() {
 
 constinit std::array<std::atomic<bool>, 6> g_told{};  // by level
 
-std::string text(const config::Config& config, std::string_view key, std::string_view fallback) {
-  return config.get(key).value_or(std::string(fallback));
-}
-
-bool is_true(const std::string& value) {
-  for (const char* yes : {"1", "true", "yes", "on"})
-    if (strcasecmp(value.c_str(), yes) == 0) return true;
-  return false;
-}
-
-// A file or a variable says so.
-bool is_given(const config::Config& config, std::string_view key) {
-  const std::string begin = fmt::format("{} = ", key);
-  for (const std::string& line : config.describe())
-    if (line.starts_with(begin)) return true;
-  return false;
-}
-
 // The firmware of an EC2 instance tells its id.
 std::string instance_id() {
   std::string id;
@@ -58,11 +39,13 @@ std::string instance_id() {
 }
 
 dump::Settings dump_settings(const config::Config& config, const book::Reservation& reservation) {
+  using config::Key;
   dump::Settings out;
-  out.directory = text(config, "core_dump.dir", "");
-  out.directory_given = is_given(config, "core_dump.dir");
-  out.s3_prefix = text(config, "core_dump.s3_prefix", "");
-  out.helper = text(config, "core_dump.helper", "/opt/aws/neuron/bin/neuron-dump");
+  out.directory = config.text(Key::kCoreDumpDir);
+  out.directory_given = config.is_given(Key::kCoreDumpDir);
+  out.s3_prefix = config.text(Key::kCoreDumpS3Prefix);
+  out.helper = config.is_set(Key::kCoreDumpHelper) ? config.text(Key::kCoreDumpHelper)
+                                                   : "/opt/aws/neuron/bin/neuron-dump";
   out.instance_id = instance_id();
   for (const auto& cores : reservation.logical_cores()) {
     auto& to = out.cores.emplace_back();
@@ -141,12 +124,6 @@ bool may_leave_dump(std::string_view api) {
 }
 
 }  // namespace
-
-log::Settings logging_of(const config::Config& config) {
-  log::Settings out = config::log_settings(config);
-  out.coalesce = is_true(text(config, "log.coalesce", "0"));
-  return out;
-}
 
 void know_config(std::shared_ptr<const config::Config> config) {
   Known& k = known();

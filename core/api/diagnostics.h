@@ -16,9 +16,6 @@
 
 namespace opennrt::api {
 
-// log.* of the configuration.
-log::Settings logging_of(const config::Config& config);
-
 // nrt_init knows the configuration, then the machine and its own cores. From
 // the second call on failures leave core dumps, if the configuration asks.
 void know_config(std::shared_ptr<const config::Config> config);

@@ -12,11 +12,10 @@ namespace opennrt::book {
 
 namespace {
 
-constexpr std::uint32_t kMaxDevices = 64;  // the driver's minor numbers
 constexpr char kModuleDirectory[] = "/sys/module/neuron";
 
 bool any_node(const nrtp_sys_port& port, void* ctx) {
-  for (std::uint32_t i = 0; i < kMaxDevices; ++i)
+  for (std::uint32_t i = 0; i < NRTP_MAX_DEVICES; ++i)
     if (port.exists(ctx, fmt::format("/dev/neuron{}", i).c_str()) == 1) return true;
   return false;
 }
@@ -112,8 +111,8 @@ Status Driver::no_device() const {
 
 Status Driver::find_devices() {
   const plugin::CapturedErrors errors;
-  std::int32_t indexes[kMaxDevices];
-  const int n = ndl_->device->available(ndl_ctx_, indexes, kMaxDevices);
+  std::int32_t indexes[NRTP_MAX_DEVICES];
+  const int n = ndl_->device->available(ndl_ctx_, indexes, NRTP_MAX_DEVICES);
   if (n < 0) return Status::invalid("devices cannot be listed: {}", reason(errors, n));
   return n == 0 ? no_device().because(Cause::kNoDevice) : Status();
 }

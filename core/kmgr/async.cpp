@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kmgr/async.h"
 
+#include <optional>
+
 #include "dump/core_dump.h"
 #include "kmgr/manager.h"
 #include "log/context.h"
+#include "trace/trace.h"
 
 namespace opennrt::kmgr {
 
@@ -33,8 +36,11 @@ Status transfer(AsyncRequest& r) {
       return r.tensor->read(r.out, r.offset, r.bytes);
     case AsyncRequest::Kind::kCopy:
       return r.tensor->copy_from(*r.source, r.source_offset, r.offset, r.bytes);
-    case AsyncRequest::Kind::kCollective:
+    case AsyncRequest::Kind::kCollective: {
+      const trace::Span run(trace::EventType::kHostCcExec, r.collective->logical_core,
+                            {r.collective->stream});
       return r.collective->run();
+    }
     case AsyncRequest::Kind::kExecute:
       break;
   }
@@ -116,6 +122,7 @@ Status AsyncEngine::execute(ModelId model, TensorSetHandle inputs, TensorSetHand
   Models::Reference record = manager_.find_model(model);
   if (!record) return Status::make(NRT_INVALID_HANDLE, "model {} is not loaded", model);
   const int core = static_cast<int>(record->model->logical_core());
+  std::optional<trace::Span> posted;  // until the request is queued
   return submit(core, XuType::kCompute, queue, sequence, [&](AsyncRequest& r) -> Status {
     ONRT_TRY(r.binding.fill(inputs, outputs, record->program()));
     if (r.binding.any_host_input || r.binding.any_host_output)
@@ -126,6 +133,8 @@ Status AsyncEngine::execute(ModelId model, TensorSetHandle inputs, TensorSetHand
     r.kind = AsyncRequest::Kind::kExecute;
     r.result = result;
     r.model = std::move(record);
+    posted.emplace(trace::EventType::kPostRequest, static_cast<std::uint32_t>(core),
+                   trace::Payload{model, r.number});
     return {};
   });
 }
@@ -213,9 +222,12 @@ Status AsyncEngine::schedule(std::uintptr_t* prepared, int queue, NRT_STATUS* re
   std::unique_ptr<Collective> operation = prepared_.remove(*prepared);
   if (!operation) return Status::invalid("{:#x} is not a prepared collective", *prepared);
   const int core = static_cast<int>(operation->logical_core);
+  const trace::Span schedule(trace::EventType::kCcSchedule, operation->logical_core,
+                             {operation->context_rank, operation->context_ranks});
   Status queued =
       submit(core, XuType::kCollectives, queue, sequence, [&](AsyncRequest& r) -> Status {
         ONRT_TRY(operation->pin());
+        operation->stream = static_cast<std::uint32_t>(queue);
         r.kind = AsyncRequest::Kind::kCollective;
         r.result = result;
         r.collective = std::move(operation);

@@ -224,5 +224,90 @@ TEST_F(Diagnostics, AsynchronousFailuresAreTold) {
   expect_one_line(text, "nrta_execute_schedule", Cause::kExecutionTimeout);
 }
 
+TEST_F(Diagnostics, LinesOfAFailedCallAreOneBlock) {
+  const std::map<std::string, std::string> environment = {{"NEURON_RT_LOG_LEVEL_PLUG", "WARN"},
+                                                          {"NEURON_RT_LOG_COALESCING_ENABLED", "1"},
+                                                          {"OPENNRT_PLUGIN_PATH", dir_}};
+  std::ofstream(dir_ + "/bad.plugin.yaml")
+      << "kind: arch\nname: sunda\narch_type: 2\nlibrary: none.so\nabi: 1.0\nversion: 9.0.0\n";
+  const std::string text = run(environment, NRT_INVALID, init);
+  const std::vector<std::string> lines = lines_of(text);
+  ASSERT_GE(lines.size(), 2u) << text;
+  EXPECT_THAT(lines[0], HasSubstr(" ERROR   NRT:nrt_init "));
+  EXPECT_THAT(lines[0], HasSubstr(" Resolution: "));
+  for (std::size_t i = 1; i < lines.size(); ++i) EXPECT_EQ(lines[i][0], '\t') << text;
+  EXPECT_THAT(lines[1], HasSubstr(" WARN  PLUG:"));
+}
+
+TEST_F(Diagnostics, ACoreDumpIsLeft) {
+  const std::string neff = deadlock(dir_), dumps = dir_ + "/dumps";
+  const std::string text = run({{"NEURON_RT_LOCAL_CORE_DUMP_DIRECTORY", dumps + "/%i-%l-%c"}},
+                               NRT_TIMEOUT, [&] { return execute(neff); });
+  std::vector<fs::path> files;
+  for (const auto& e : fs::recursive_directory_iterator(dumps))
+    if (e.is_regular_file()) files.push_back(e.path());
+  std::sort(files.begin(), files.end());
+  ASSERT_EQ(files.size(), 2u) << text;
+  EXPECT_THAT(files[0].parent_path().filename(), HasSubstr("-1-0000000000000000"));
+  EXPECT_THAT(text, HasSubstr("files for support are in " + files[0].parent_path().string()));
+  const std::string about = text_of(files[0]), log = text_of(files[1]);
+  EXPECT_THAT(files[0].filename(), testing::EndsWith("-info.txt"));
+  EXPECT_THAT(about, HasSubstr("\nfailure: NRT_TIMEOUT in nrt_execute\n"));
+  EXPECT_THAT(about, HasSubstr("  logical core 0: in an unknown state"));
+  EXPECT_THAT(about, HasSubstr("' on logical core 0\n"));
+  EXPECT_THAT(about, HasSubstr("tensors: 3, sets of tensors: 2\n"));
+  EXPECT_THAT(about, HasSubstr("core_dump.dir = "));
+  EXPECT_THAT(log, HasSubstr("nrt_execute failed with status 5\n--- logical core 0\n"));
+  EXPECT_THAT(log, HasSubstr("NRT_TIMEOUT (5): "));
+}
+
+TEST_F(Diagnostics, NoCoreDumpUnlessAsked) {
+  const std::string neff = deadlock(dir_);
+  run({{"TMPDIR", dir_ + "/tmp"}}, NRT_TIMEOUT, [&] { return execute(neff); });
+  EXPECT_FALSE(fs::exists(dir_ + "/tmp"));
+  EXPECT_FALSE(fs::exists("/tmp/neuron-core-dump"));
+  const std::string text = run({{"NEURON_RT_LOCAL_CORE_DUMP_DIRECTORY", ""}}, NRT_TIMEOUT,
+                               [&] { return execute(neff); });
+  EXPECT_THAT(text, Not(HasSubstr("files for support")));
+}
+
+TEST_F(Diagnostics, InputsOfAFailedExecution) {
+  const std::string neff = deadlock(dir_), inputs = dir_ + "/inputs";
+  std::map<std::string, std::string> environment = {{"NEURON_RT_DBG_INPUT_DUMP_DIRECTORY", inputs},
+                                                    {"NEURON_RT_DBG_DUMP_INPUTS_ON_ERR", "1202"}};
+  run(environment, NRT_TIMEOUT, [&] { return execute(neff); });
+  EXPECT_FALSE(fs::exists(inputs)) << "another status";
+  environment["NEURON_RT_DBG_DUMP_INPUTS_ON_ERR"] = "5";
+  const std::string wanted = dir_ + "/wanted";
+  const std::string text = run(environment, NRT_TIMEOUT, [&] {
+    if (init() != NRT_SUCCESS) return NRT_FAILURE;
+    VecAddModel model(read_file(neff));
+    VecAddTensors tensors(model, 1);
+    const std::string& name = model.inputs().at(0);
+    nrt_tensor_t* tensor = nullptr;
+    std::vector<char> bytes(model.bytes());
+    if (nrt_get_tensor_from_tensor_set(tensors.in(), name.c_str(), &tensor) != NRT_SUCCESS ||
+        nrt_tensor_read(tensor, bytes.data(), 0, bytes.size()) != NRT_SUCCESS)
+      return NRT_FAILURE;
+    std::ofstream(wanted) << name << "\n";
+    std::ofstream(wanted + ".bin", std::ios::binary)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return tensors.execute();
+  });
+  std::vector<std::string> directories, files;
+  for (const auto& e : fs::directory_iterator(inputs)) directories.push_back(e.path());
+  ASSERT_EQ(directories.size(), 1u) << text;
+  EXPECT_THAT(directories[0], testing::MatchesRegex(".*/input_dump_[0-9a-f]+_h_nn_[0-9]+"));
+  EXPECT_THAT(text, HasSubstr(" are in " + directories[0] + "\n"));
+  for (const auto& e : fs::directory_iterator(directories[0])) files.push_back(e.path().filename());
+  EXPECT_EQ(files.size(), 3u);
+  EXPECT_THAT(files, testing::Contains("model_name.txt"));
+  const std::string name = lines_of(text_of(wanted)).at(0);
+  EXPECT_EQ(read_file(directories[0] + "/" + name + ".bin"), read_file(wanted + ".bin"));
+  environment["NEURON_RT_DBG_INPUT_DUMP_DIRECTORY"] = "/proc/none";
+  EXPECT_THAT(run(environment, NRT_TIMEOUT, [&] { return execute(neff); }),
+              HasSubstr("cannot make the directory /proc/none/"));
+}
+
 }  // namespace
 }  // namespace opennrt
