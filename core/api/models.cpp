@@ -6,6 +6,7 @@
 
 #include "api/entry.h"
 #include "api/exec_callback.h"
+#include "api/input_dump.h"
 #include "api/model_handle.h"
 #include "api/tensor_info.h"
 #include "collectives/unsupported.h"
@@ -39,8 +40,20 @@ bool never_ran(NRT_STATUS status) {
          status == NRT_EXEC_BAD_INPUT;
 }
 
-Status execute(Session& s, nrt_model_t* model, const nrt_tensor_set_t* inputs,
-               nrt_tensor_set_t* outputs) {
+// For failure.dump_inputs_on.
+void keep_inputs(Session& s, kmgr::ModelId id, const nrt_tensor_set_t* inputs) {
+  const auto record = s.manager().find_model(id);
+  if (!record) return;
+  const auto kept = dump_inputs(s.config().text(config::Key::kFailureInputDumpDir), id,
+                                record->program().name, handle_of(inputs));
+  if (kept)
+    ONRT_LOG(kNrt, kError, "inputs of model {} are in {}", id, *kept);
+  else
+    ONRT_LOG(kNrt, kError, "inputs of model {}: {}", id, kept.status().message());
+}
+
+Status execute_model(Session& s, nrt_model_t* model, const nrt_tensor_set_t* inputs,
+                     nrt_tensor_set_t* outputs) {
   const kmgr::ModelId id = model_of_handle(model);
   if (!s.implicit_async()) return s.manager().execute(id, handle_of(inputs), handle_of(outputs));
   std::uint32_t core = 0;
@@ -51,6 +64,15 @@ Status execute(Session& s, nrt_model_t* model, const nrt_tensor_set_t* inputs,
   }
   Status status = s.manager().execute(id, handle_of(inputs), handle_of(outputs));
   if (!never_ran(status.code())) report_execution(id, core, s.next_job(core), status.code());
+  return status;
+}
+
+Status execute(Session& s, nrt_model_t* model, const nrt_tensor_set_t* inputs,
+               nrt_tensor_set_t* outputs) {
+  Status status = execute_model(s, model, inputs, outputs);
+  if (!status &&
+      s.config().number(config::Key::kFailureDumpInputsOn) == static_cast<unsigned>(status.code()))
+    keep_inputs(s, model_of_handle(model), inputs);
   return status;
 }
 

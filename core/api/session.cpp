@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "api/diagnostics.h"
 #include "api/entry.h"
 #include "api/microcode.h"
 #include "api/state.h"
@@ -101,7 +102,7 @@ Result<Glimpse> glimpse() {
   Glimpse out;
   config::Loaded loaded =
       config::load({.environment = config::process_environment(), .cores_only = true});
-  if (!loaded.status) return std::move(loaded.status);
+  if (!loaded.status) return std::move(loaded.status).because(Cause::kConfiguration);
   out.config = std::move(loaded.config);
   plugin::Loader& loader = plugin::Loader::instance();
   loader.configure(out.config);
@@ -133,9 +134,10 @@ Result<std::unique_ptr<Session>> Session::start() {
   std::unique_ptr<Session> out(new Session);
   config::Loaded loaded = config::load({.environment = config::process_environment()});
   Status logging = log::configure(config::log_settings(*loaded.config));
+  know_config(loaded.config);
   tell(loaded.issues);
-  if (!loaded.status) return std::move(loaded.status);
-  if (!logging) return logging;
+  if (!loaded.status) return std::move(loaded.status).because(Cause::kConfiguration);
+  if (!logging) return std::move(logging).because(Cause::kConfiguration);
   out->config_ = std::move(loaded.config);
   ONRT_LOG(kNrt, kInfo, "{}", kVersionText);
   for (const std::string& line : out->config_->describe()) ONRT_LOG(kConfig, kInfo, "{}", line);
@@ -154,19 +156,22 @@ Status Session::open_devices() {
   plugin::Loader& loader = plugin::Loader::instance();
   loader.configure(config_);
   ONRT_ASSIGN(driver_, book::Driver::open(loader, *config_));
+  kernel_log_.emplace(log::KernelLog{driver_->ndl().misc->printk, driver_->ctx()});
   ONRT_ASSIGN(machine_, book::discover(*driver_, loader));
   devices_ = std::make_unique<book::Devices>(*driver_, machine_);
   ONRT_ASSIGN(const book::CoreRequest request, book::core_request(machine_, *config_));
   config::Loaded fitted = config::for_machine(
       *config_, {.arch_type = machine_.arch->arch_type, .lnc_size = request.lnc_size});
   tell(fitted.issues);
-  if (!fitted.status) return std::move(fitted.status);
+  if (!fitted.status) return std::move(fitted.status).because(Cause::kConfiguration);
   config_ = std::move(fitted.config);
+  know_config(config_);
   ONRT_ASSIGN(reservation_, book::Reservation::take(*driver_, machine_, request));
   ONRT_LOG(kNrt, kInfo, "{} device(s) of {} ({}), logical cores {} to {} of {}, {} per core",
            machine_.devices.size(), machine_.arch->name, machine_.product->name,
            reservation_->first(), reservation_->first() + visible_cores() - 1, request.total,
            reservation_->lnc_size());
+  know_machine(*driver_, machine_, *reservation_);
   return {};
 }
 
@@ -245,7 +250,7 @@ NRT_STATUS init(const char* name) noexcept {
     return rejection(now);
   };
   if (const State now = state(); now == State::kChild || now == State::kClosed) return refuse(now);
-  return run(name, []() -> Status {
+  const NRT_STATUS code = run(name, []() -> Status {
     const std::lock_guard lock(life_mutex());
     if (state() == State::kInit) {
       ONRT_LOG(kNrt, kInfo, "already initialised");
@@ -259,6 +264,8 @@ NRT_STATUS init(const char* name) noexcept {
     set_state(State::kInit);
     return {};
   });
+  if (code == NRT_SUCCESS) log_infodump(log::Level::kInfo, nullptr);
+  return code;
 }
 
 void close() noexcept {
@@ -271,6 +278,7 @@ void close() noexcept {
     wait_until_left();
     delete g_session.exchange(nullptr, std::memory_order_acq_rel);
     forget_tracing();
+    forget_diagnostics();
     set_state(State::kStart);
     return {};
   });

@@ -114,7 +114,7 @@ Status Driver::find_devices() {
   std::int32_t indexes[NRTP_MAX_DEVICES];
   const int n = ndl_->device->available(ndl_ctx_, indexes, NRTP_MAX_DEVICES);
   if (n < 0) return Status::invalid("devices cannot be listed: {}", reason(errors, n));
-  return n == 0 ? no_device() : Status();
+  return n == 0 ? no_device().because(Cause::kNoDevice) : Status();
 }
 
 Status Driver::probe() {
@@ -123,8 +123,9 @@ Status Driver::probe() {
   if (error == 0) return {};
   if (error == -EACCES || error == -EPERM)
     return Status::invalid(
-        "permission denied on the /dev/neuron* nodes; add this user to their group or change "
-        "their mode");
+               "permission denied on the /dev/neuron* nodes; add this user to their group or "
+               "change their mode")
+        .because(Cause::kNoDevice);
   return Status::invalid("{} cannot drive this driver: {}", ndl_->name, reason(errors, error));
 }
 

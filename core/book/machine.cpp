@@ -50,7 +50,7 @@ Result<Machine> discover(const Driver& driver, plugin::Loader& loader) {
   const nrtp_ndl_device& device = *driver.ndl().device;
   std::int32_t indexes[NRTP_MAX_DEVICES];
   const int n = device.available(driver.ctx(), indexes, NRTP_MAX_DEVICES);
-  if (n <= 0) return Status::invalid("no device found");
+  if (n <= 0) return Status::invalid("no device found").because(Cause::kNoDevice);
   Machine out;
   out.devices.assign(indexes, indexes + std::min<int>(n, NRTP_MAX_DEVICES));
   std::sort(out.devices.begin(), out.devices.end());

@@ -3,7 +3,9 @@
 
 #include <optional>
 
+#include "dump/core_dump.h"
 #include "kmgr/manager.h"
+#include "log/context.h"
 #include "trace/trace.h"
 
 namespace opennrt::kmgr {
@@ -13,24 +15,36 @@ namespace {
 constexpr std::uint32_t kTransferCapacity = 64;
 constexpr std::uint32_t kFirstQueue[kXuTypes] = {0, 2, 3};
 
+// The caller gets the code only, and long after its call.
+NRT_STATUS told(const AsyncRequest& r, const Status& status) {
+  if (status.is_ok()) return NRT_SUCCESS;
+  constexpr const char* kCalls[] = {"nrta_execute_schedule", "nrta_tensor_write",
+                                    "nrta_tensor_read", "nrta_tensor_copy", "nrta_cc_schedule"};
+  const char* const call = kCalls[static_cast<std::size_t>(r.kind)];
+  const NRT_STATUS code = status.code();
+  log::api_error(call, nrt_get_status_as_str(code), code, status.message(), status.cause());
+  dump::on_failure({.api = call, .code = code});
+  return code;
+}
+
 // Runs on the worker of a queue of transfers or collectives.
-NRT_STATUS transfer(AsyncRequest& r) {
+Status transfer(AsyncRequest& r) {
   switch (r.kind) {
     case AsyncRequest::Kind::kWrite:
-      return r.tensor->write(r.in, r.offset, r.bytes).code();
+      return r.tensor->write(r.in, r.offset, r.bytes);
     case AsyncRequest::Kind::kRead:
-      return r.tensor->read(r.out, r.offset, r.bytes).code();
+      return r.tensor->read(r.out, r.offset, r.bytes);
     case AsyncRequest::Kind::kCopy:
-      return r.tensor->copy_from(*r.source, r.source_offset, r.offset, r.bytes).code();
+      return r.tensor->copy_from(*r.source, r.source_offset, r.offset, r.bytes);
     case AsyncRequest::Kind::kCollective: {
       const trace::Span run(trace::EventType::kHostCcExec, r.collective->logical_core,
                             {r.collective->stream});
-      return r.collective->run().code();
+      return r.collective->run();
     }
     case AsyncRequest::Kind::kExecute:
       break;
   }
-  return NRT_FAILURE;
+  return Status::failure("request of kind {}", static_cast<int>(r.kind));
 }
 
 Status not_live(const char* name, TensorHandle tensor) {
@@ -83,8 +97,8 @@ Result<AsyncQueue*> AsyncEngine::open(std::uint64_t core, XuType type, std::int6
   auto made = std::make_unique<AsyncQueue>(
       name, compute ? compute_capacity_ : kTransferCapacity,
       compute ? AsyncQueue::Run(
-                    [this](AsyncRequest& r) { return manager_.run(*r.model, r.binding).code(); })
-              : AsyncQueue::Run(transfer),
+                    [this](AsyncRequest& r) { return told(r, manager_.run(*r.model, r.binding)); })
+              : AsyncQueue::Run([](AsyncRequest& r) { return told(r, transfer(r)); }),
       [this, logical_core, compute] { return !compute || manager_.is_usable(logical_core); });
   slot->store(made.get(), std::memory_order_release);
   return made.release();

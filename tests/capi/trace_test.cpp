@@ -601,7 +601,8 @@ TEST_F(TracedRun, InspectionWritesItsFiles) {
   ASSERT_EQ(nrt_inspect_stop(), NRT_SUCCESS);
   EXPECT_EQ(nrt_inspect_stop(), NRT_SUCCESS);
   std::set<std::string> names = dir.files();
-  for (const char* name : {"sys_trace.json", "cpu_util.json", "host_mem.json"})
+  for (const char* name :
+       {"sys_trace.json", "interned_strings.json", "cpu_util.json", "host_mem.json"})
     EXPECT_EQ(names.erase(name), 1u) << name;
   ASSERT_EQ(names.size(), 1u);  // and the model, nothing that looks like a profile
   EXPECT_TRUE(names.begin()->starts_with("neff_") && names.begin()->ends_with("_vnc_0.neff"));
@@ -638,6 +639,7 @@ TEST(InspectEnvironment, RunsFromInitToClose) {
   }
   std::set<std::string> names = dir.files();
   EXPECT_EQ(names.erase("sys_trace.json"), 1u);
+  EXPECT_EQ(names.erase("interned_strings.json"), 1u);
   EXPECT_EQ(names.size(), 1u);  // the model
   for (const auto& e : fs::recursive_directory_iterator(dir.path()))
     if (e.path().filename() == "sys_trace.json") {

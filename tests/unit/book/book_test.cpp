@@ -135,6 +135,7 @@ TEST_F(BookTest, TakenCoresAreAFailureWithNumbers) {
   EXPECT_EQ(r.status().code(), NRT_FAILURE);
   EXPECT_THAT(std::string(r.status().message()),
               HasSubstr("2 logical core(s) asked for, 0 free in a row"));
+  EXPECT_EQ(r.status().cause(), Cause::kDeviceInUse);
 }
 
 TEST_F(BookTest, FreeCoresInsideALogicalCoreAreInvalid) {
