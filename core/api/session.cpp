@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "api/diagnostics.h"
 #include "api/entry.h"
 #include "api/microcode.h"
 #include "api/state.h"
@@ -42,8 +43,10 @@ void remember_instance(const book::Machine& machine) {
   g_facts.instance.store(true, std::memory_order_release);
 }
 
-config::Loaded load_config() {
-  return config::load({.environment = config::process_environment()});
+void tell(const std::vector<config::Issue>& issues) {
+  for (const config::Issue& issue : issues)
+    if (log::enabled(log::Module::kConfig, issue.always ? log::Level::kError : issue.level))
+      log::write(log::Module::kConfig, issue.level, "nrt_init", issue.text);
 }
 
 // Highest event number in use, plus one; entries of collectives do not count.
@@ -99,8 +102,9 @@ struct Glimpse {
 
 Result<Glimpse> glimpse() {
   Glimpse out;
-  config::Loaded loaded = load_config();
-  if (!loaded.status) return std::move(loaded.status);
+  config::Loaded loaded =
+      config::load({.environment = config::process_environment(), .cores_only = true});
+  if (!loaded.status) return std::move(loaded.status).because(Cause::kConfiguration);
   out.config = std::move(loaded.config);
   plugin::Loader& loader = plugin::Loader::instance();
   loader.configure(out.config);
@@ -130,16 +134,17 @@ Session::~Session() {
 
 Result<std::unique_ptr<Session>> Session::start() {
   std::unique_ptr<Session> out(new Session);
-  config::Loaded loaded = load_config();
+  config::Loaded loaded = config::load({.environment = config::process_environment()});
   Status logging = log::configure(config::log_settings(*loaded.config));
-  for (const config::Issue& issue : loaded.issues)
-    if (log::enabled(log::Module::kConfig, issue.always ? log::Level::kError : issue.level))
-      log::write(log::Module::kConfig, issue.level, "nrt_init", issue.text);
-  if (!loaded.status) return std::move(loaded.status);
-  if (!logging) return logging;
+  know_config(loaded.config);
+  tell(loaded.issues);
+  if (!loaded.status) return std::move(loaded.status).because(Cause::kConfiguration);
+  if (!logging) return std::move(logging).because(Cause::kConfiguration);
   out->config_ = std::move(loaded.config);
   ONRT_LOG(kNrt, kInfo, "{}", kVersionText);
   for (const std::string& line : out->config_->describe()) ONRT_LOG(kConfig, kInfo, "{}", line);
+  for (const std::string& line : out->config_->without_effect())
+    ONRT_LOG(kConfig, kWarn, "{}", line);
   const nrt_ucode_info microcode = take_microcode();
   ONRT_TRY(out->open_devices());
   ONRT_TRY(out->check_microcode(microcode));
@@ -153,14 +158,22 @@ Status Session::open_devices() {
   plugin::Loader& loader = plugin::Loader::instance();
   loader.configure(config_);
   ONRT_ASSIGN(driver_, book::Driver::open(loader, *config_));
+  kernel_log_.emplace(log::KernelLog{driver_->ndl().misc->printk, driver_->ctx()});
   ONRT_ASSIGN(machine_, book::discover(*driver_, loader));
   devices_ = std::make_unique<book::Devices>(*driver_, machine_);
   ONRT_ASSIGN(const book::CoreRequest request, book::core_request(machine_, *config_));
+  config::Loaded fitted = config::for_machine(
+      *config_, {.arch_type = machine_.arch->arch_type, .lnc_size = request.lnc_size});
+  tell(fitted.issues);
+  if (!fitted.status) return std::move(fitted.status).because(Cause::kConfiguration);
+  config_ = std::move(fitted.config);
+  know_config(config_);
   ONRT_ASSIGN(reservation_, book::Reservation::take(*driver_, machine_, request));
   ONRT_LOG(kNrt, kInfo, "{} device(s) of {} ({}), logical cores {} to {} of {}, {} per core",
            machine_.devices.size(), machine_.arch->name, machine_.product->name,
            reservation_->first(), reservation_->first() + visible_cores() - 1, request.total,
            reservation_->lnc_size());
+  know_machine(*driver_, machine_, *reservation_);
   return {};
 }
 
@@ -199,6 +212,7 @@ Status Session::bring_up() {
   options.bring_up.queue_depth = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(config_->number(Key::kExecXuQueueDepth), 63));
   options.bring_up.scratchpad_page_bytes = config_->number(Key::kMemoryScratchpadPageMb) << 20;
+  options.bring_up.report_numerical_errors = config_->number(Key::kNumericsErrorVerbosity) != 0;
   options.limits = load_limits(machine_, reservation_->lnc_size(), visible_cores());
   if (driver_->port_name() == "emulator") options.limits.remedy = other_silicon;
   ONRT_ASSIGN(manager_, kmgr::Manager::start(options));
@@ -257,7 +271,9 @@ NRT_STATUS init(const char* name) noexcept {
     set_state(State::kInit);
     return {};
   });
-  return refused ? refuse(State::kClosed) : code;
+  if (refused) return refuse(State::kClosed);
+  if (code == NRT_SUCCESS) log_infodump(log::Level::kInfo, nullptr);
+  return code;
 }
 
 void close() noexcept {
@@ -275,6 +291,7 @@ void close() noexcept {
     const std::lock_guard lock(life_mutex());
     delete g_session.exchange(nullptr, std::memory_order_acq_rel);
     forget_tracing();
+    forget_diagnostics();
     set_state(State::kStart);
     return {};
   });

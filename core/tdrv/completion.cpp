@@ -291,7 +291,9 @@ StepResult ExecutionImpl::lose(NRT_STATUS code, std::string_view what) {
   std::string text = fmt::format(
       "(FATAL-RT-UNDEFINED-STATE) model '{}' on logical core {}: {}; missing: {}{}{}",
       program_name(), logical_->index, what, missing(), cause.empty() ? "" : "; ", cause);
-  status_ = Status(outranks(status_.code(), code) ? status_.code() : code, std::move(text));
+  if (outranks(status_.code(), code)) code = status_.code();
+  status_ = Status(code, std::move(text))
+                .because(code == NRT_TIMEOUT ? Cause::kExecutionTimeout : Cause::kNone);
   trace_run(false);
   logical_->dead.store(true, std::memory_order_relaxed);
   state_ = State::kFailed;

@@ -68,6 +68,7 @@ Status DeviceNode::open() {
                            found, bindings_.arch->arch_type, bindings_.arch->name);
   }
   pool_ = std::make_shared<MemoryPool>(bindings_.ndl, bindings_.ndl_ctx, hal_.handle, index_);
+  if (bindings_.platform == NRTP_PLATFORM_EMULATOR) pool_->let_driver_copy();
   return Status::ok();
 }
 

@@ -50,6 +50,9 @@ class MemoryPool {
     logical_core_[core % kMaxCores] = logical;
   }
   std::uint32_t logical_core(std::uint32_t core) const { return logical_core_[core % kMaxCores]; }
+  // Large copies by the driver itself, which on a software device is one memcpy;
+  // staging would be two. To be set before the first copy.
+  void let_driver_copy() { driver_copies_ = true; }
 
  private:
   friend class Dmem;
@@ -70,6 +73,7 @@ class MemoryPool {
   std::uint32_t index_;
   std::atomic<bool> no_alignment_{false};  // the driver cannot align: we do
   std::atomic<bool> no_copy_{false};       // copy.copy is missing
+  bool driver_copies_ = false;
   MemoryAccounting accounting_;
   std::array<std::uint32_t, kMaxCores> logical_core_{};
   Bounce bounce_[kMaxCores];

@@ -2,7 +2,8 @@
 //
 // Copies between the CPU and device memory. Host memory of the driver is copied
 // directly; HBM goes through the staging buffer of its core, double-buffered
-// when it does not fit one chunk.
+// when it does not fit one chunk. Large copies to and from a software device are
+// left to its driver.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -138,7 +139,7 @@ Status Dmem::copy_in(std::uint64_t offset, const void* source, std::uint64_t byt
   if (bytes == 0) return Status::ok();
   const trace::Span span(trace::EventType::kDmemBufCopyin, pool_->logical_core(core_),
                          {location_ == Location::kDevice, handle_, offset, bytes});
-  if (location_ == Location::kDevice) {
+  if (location_ == Location::kDevice && !(pool_->driver_copies_ && bytes > kLarge)) {
     return staged_in(offset, static_cast<const char*>(source), bytes);
   }
   if (void* va = va_.load(std::memory_order_acquire); va != nullptr) {
@@ -155,7 +156,7 @@ Status Dmem::copy_out(std::uint64_t offset, void* target, std::uint64_t bytes) {
   if (bytes == 0) return Status::ok();
   const trace::Span span(trace::EventType::kDmemBufCopyout, pool_->logical_core(core_),
                          {location_ == Location::kDevice, handle_, offset, bytes});
-  if (location_ == Location::kDevice) {
+  if (location_ == Location::kDevice && !(pool_->driver_copies_ && bytes > kLarge)) {
     return staged_out(offset, static_cast<char*>(target), bytes);
   }
   if (const void* va = va_.load(std::memory_order_acquire); va != nullptr) {

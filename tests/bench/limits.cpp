@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Repeats of the two sides alternate, so that other work on the machine meets
-// both; the median of their ratios counts. One thread is measured by the CPU
-// time of the process, more by the wall clock.
+// One thread is measured by the CPU time of the process, more by the wall clock.
 #include "bench/limits.h"
 
 #include <sys/mman.h>
@@ -12,11 +10,11 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "bench/limit_table.h"
 #include "bench/loaded_model.h"
 #include "bench/measure.h"
 #include "bench/peers.h"
@@ -25,73 +23,15 @@ namespace opennrt::bench {
 
 namespace {
 
-using Work = std::function<void()>;
-
 constexpr int kRepeats = 7;
 // A peer's product below this part of the peak is no measure.
 constexpr double kPeerOfPeak = 0.80;
-
-class Limits {
- public:
-  explicit Limits(const char* only) : only_(only) {}
-
-  bool wanted(const std::string& name) const { return name.find(only_) != std::string::npos; }
-
-  // ratio must be <= limit, or >= when `at_least`.
-  void add(const std::string& name, double ratio, double limit, bool at_least = false,
-           const std::string& invalid = "") {
-    char text[160];
-    const bool good = invalid.empty() && (at_least ? ratio >= limit : ratio <= limit);
-    std::snprintf(text, sizeof text, "%s %.2f (%s %.2f)%s%s", name.c_str(), ratio,
-                  at_least ? ">=" : "<=", limit, invalid.empty() ? "" : " void: ", invalid.c_str());
-    line_ += (line_.empty() ? "" : "; ") + std::string(text);
-    if (!good) failed_ += (failed_.empty() ? "" : ", ") + name;
-    std::fprintf(stderr, "  => %s%s\n", text, good ? "" : "  PAST ITS LIMIT");
-  }
-
-  int finish() const {
-    std::printf("%s%s%s\n", line_.c_str(),
-                failed_.empty() ? "" : " -- past the limit: ", failed_.c_str());
-    return failed_.empty() ? 0 : 1;
-  }
-
- private:
-  std::string only_, line_, failed_;
-};
-
-struct Pair {
-  double ratio, ours, peer;  // medians; seconds
-};
-
-Pair compare(double (*clock)(), int repeats, const Work& ours, const Work& peer) {
-  ours();
-  peer();
-  std::vector<double> a, b, ratios;
-  for (int i = 0; i < repeats; ++i) {
-    a.push_back(timed(clock, ours));
-    b.push_back(timed(clock, peer));
-    ratios.push_back(a.back() / b.back());
-  }
-  return {median(ratios), median(a), median(b)};
-}
-
-// By the wall clock, which only ever loses to other work: the best of each side.
-Pair compare_best(int repeats, const Work& ours, const Work& peer) {
-  ours();
-  peer();
-  double a = 1e30, b = 1e30;
-  for (int i = 0; i < repeats; ++i) {
-    a = std::min(a, timed(wall_seconds, ours));
-    b = std::min(b, timed(wall_seconds, peer));
-  }
-  return {a / b, a, b};
-}
 
 // --- convolutions
 
 constexpr const char* kConvolutions[] = {"conv_f16_n1_sunda_a", "conv_f32_n1_sunda"};
 
-void convolution(Limits& limits, LargeProduct& product, int threads, double of_peak) {
+void convolution(LimitTable& limits, LargeProduct& product, int threads, double of_peak) {
   for (const char* id : kConvolutions) {
     const std::string name = std::string(id) + "/" + std::to_string(threads);
     if (!limits.wanted(name)) continue;
@@ -111,7 +51,7 @@ void convolution(Limits& limits, LargeProduct& product, int threads, double of_p
   }
 }
 
-void convolutions(Limits& limits) {
+void convolutions(LimitTable& limits) {
   const auto wanted = [&](int threads) {
     for (const char* id : kConvolutions)
       if (limits.wanted(std::string(id) + "/" + std::to_string(threads))) return true;
@@ -147,7 +87,7 @@ void convolutions(Limits& limits) {
 
 // --- attention
 
-void attention(Limits& limits, const char* id, int sequence) {
+void attention(LimitTable& limits, const char* id, int sequence) {
   if (!limits.wanted(id)) return;
   constexpr int kDepth = 128;
   pin(1);
@@ -213,7 +153,7 @@ class Moves {
   std::uint8_t *memory_, *scratch_;
 };
 
-void moves(Limits& limits, const char* id, Moves& peer) {
+void moves(LimitTable& limits, const char* id, Moves& peer) {
   if (!limits.wanted(id)) return;
   pin(1);
   const test::ModelCase& model = model_case(id);
@@ -227,7 +167,7 @@ void moves(Limits& limits, const char* id, Moves& peer) {
 
 // --- two cores
 
-void two_cores(Limits& limits) {
+void two_cores(LimitTable& limits) {
   if (!limits.wanted("two_cores") || available_cpus() < 2) return;
   pin(2);
   const test::ModelCase& model = model_case("conv_f16_n1_sunda_a");
@@ -253,7 +193,7 @@ void two_cores(Limits& limits) {
 
 // --- load and memory
 
-void load(Limits& limits) {
+void load(LimitTable& limits) {
   if (!limits.wanted("load")) return;
   pin(1);
   const test::ModelCase& model = model_case("conv_f32_n2_sunda");  // the largest file
@@ -281,7 +221,7 @@ double peak_resident_bytes() {
 }
 
 // In a process of its own: a peak cannot be taken back.
-void memory(Limits& limits) {
+void memory(LimitTable& limits) {
   if (!limits.wanted("memory")) return;
   char self[4096];
   const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -326,7 +266,7 @@ int measure_limits(const char* only) {
                  "libopenblas0-pthread and libdnnl2\n");
     return 2;
   }
-  Limits limits(only);
+  LimitTable limits(only);
   convolutions(limits);
   attention(limits, "attention_bf16_s1024_cayman_fused", 1024);
   attention(limits, "attention_f32_s512_cayman_base", 512);

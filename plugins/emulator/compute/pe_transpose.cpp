@@ -62,6 +62,7 @@ bool select(PeArray& array, const PeTile& tile, const Operand& moving, std::uint
   const T magnitude = static_cast<T>(static_cast<T>(~T{0}) >> 1);
   std::memset(rows, kNoRow, n);
   for (std::uint32_t r = 0; r < tile.rows; ++r) {
+    if (r + kRowsAhead < tile.rows) prefetch_row(moving, r + kRowsAhead);
     const T* row =
         reinterpret_cast<const T*>(gather_row(moving, moving.partition(r), array.scratch.raw_row));
     for (std::uint32_t j = 0; j < n; ++j) {

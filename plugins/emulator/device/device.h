@@ -113,8 +113,8 @@ class Device {
   virtual void inject_notification(std::uint32_t core, std::uint32_t queue, std::uint16_t sub_id,
                                    std::uint16_t kind) = 0;
 
-  // For the checks of `verify`: HBM was handed out, given back, or made visible
-  // to a process that may write it unseen.
+  // HBM was handed out, given back, or made visible to a process that may write it
+  // unseen: for the checks of `verify`, and so that engines forget old images.
   virtual void memory_allocated(std::uint64_t pa, std::uint64_t bytes) = 0;
   virtual void memory_freed(std::uint64_t pa, std::uint64_t bytes) = 0;
   virtual void memory_mapped(std::uint64_t pa, std::uint64_t bytes) = 0;

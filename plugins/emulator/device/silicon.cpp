@@ -265,6 +265,7 @@ void Silicon::memory_allocated(std::uint64_t pa, std::uint64_t bytes) {
 }
 
 void Silicon::memory_freed(std::uint64_t pa, std::uint64_t bytes) {
+  for (auto& core : cores_) core->memory_freed(pa, bytes);
   if (verifier_) verifier_->freed(pa, bytes);
 }
 

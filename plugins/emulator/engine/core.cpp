@@ -32,7 +32,7 @@ void wait_a_little(std::uint32_t* spins) {
 
 Core::Core(Bus* bus, std::uint32_t index, std::uint32_t engines, std::uint32_t threads)
     : index_(index), n_engines_(engines), threads_(threads) {
-  for (std::uint32_t e = 0; e < n_engines_; ++e) engines_[e].configure(bus, index, e);
+  for (std::uint32_t e = 0; e < n_engines_; ++e) engines_[e].configure(bus, &sync_, index, e);
   // Who watches wants one order of events.
   if (bus->verifier() || bus->inspector()) threads_ = 1;
 }
@@ -135,6 +135,12 @@ std::uint64_t Core::run_with_team(std::uint64_t budget, std::uint32_t members) {
   return retired + pe_retired_.load(std::memory_order_relaxed);
 }
 
+void Core::forget_freed_memory() {
+  freed_.take([this](std::uint64_t address, std::uint64_t bytes) {
+    for (std::uint32_t e = 0; e < n_engines_; ++e) engines_[e].memory_freed(address, bytes);
+  });
+}
+
 std::uint64_t Core::run(std::uint64_t budget) {
   std::uint64_t retired = 0;
   // A wake that arrives between the last look and the release of the token is
@@ -143,6 +149,7 @@ std::uint64_t Core::run(std::uint64_t budget) {
     if (!take_token()) return retired;
     ready_.exchange(false, std::memory_order_seq_cst);  // sees what the waker did
     busy_cores.fetch_add(1, std::memory_order_relaxed);
+    forget_freed_memory();
     retired += run_engines(budget - retired);
     busy_cores.fetch_sub(1, std::memory_order_relaxed);
     const bool stop = stopped();
@@ -155,6 +162,7 @@ std::uint64_t Core::run(std::uint64_t budget) {
 
 std::uint64_t Core::run_engine(std::uint32_t engine, std::uint64_t budget) {
   if (stopped() || !take_token()) return 0;
+  forget_freed_memory();
   const std::uint64_t retired = engines_[engine].run(budget);
   give_token();
   return retired;

@@ -20,6 +20,7 @@
 #include "device/bus.h"
 #include "device/notification.h"
 #include "device/sync_bank.h"
+#include "engine/freed_memory.h"
 #include "engine/sequencer.h"
 #include "engine/team.h"
 
@@ -42,6 +43,9 @@ class Core {
   bool runnable() const {
     return ready_.load(std::memory_order_acquire) && !token_.load(std::memory_order_acquire);
   }
+
+  // Device memory was given back: the engines forget what they decoded there.
+  void memory_freed(std::uint64_t address, std::uint64_t bytes) { freed_.add(address, bytes); }
 
   // Sum over the engines of the slots they have reached: moves while programs do.
   std::uint64_t slots_reached() const {
@@ -80,6 +84,7 @@ class Core {
   // Sequentially consistent with ready_: either the waker gets the token or the
   // holder sees the wake after giving it back.
   bool take_token() { return !token_.exchange(true, std::memory_order_seq_cst); }
+  void forget_freed_memory();
   void give_token() { token_.store(false, std::memory_order_seq_cst); }
   std::uint64_t run_engines(std::uint64_t budget);
   std::uint64_t run_with_team(std::uint64_t budget, std::uint32_t members);
@@ -96,6 +101,7 @@ class Core {
   std::array<Sequencer, NRTP_MAX_ENGINES> engines_;
   std::atomic<bool> ready_{false}, token_{false};
   std::atomic<std::uint32_t> stop_requests_{0};
+  FreedMemory freed_;
 
   // --- of the team; used under the token
   std::uint32_t heavy_runs_ = 0;  // runs for which the team stays in use

@@ -139,9 +139,11 @@ bool decode_record(const PlanContext& context, Decoded* out, std::string* error)
   if (!check_wait(h.wait_mode, h.value, error) || !check_update(h.update_mode, h.value, error))
     return false;
   if (const RecordEntry* e = find_record(h.opcode)) {
-    out->handler = e->handler;
-    return check_unused_bytes(i->layout(context.generation), out->raw, error) &&
-           (!e->check || e->check(context, *out, error));
+    if (!check_unused_bytes(i->layout(context.generation), out->raw, error) ||
+        (e->check && !e->check(context, *out, error)))
+      return false;
+    out->handler = e->choose ? e->choose(*out) : e->handler;
+    return true;
   }
   if (find_plan_maker(h.opcode)) {
     out->handler = execute_plan;

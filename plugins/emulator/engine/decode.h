@@ -54,6 +54,9 @@ struct RecordEntry {
   std::uint8_t opcode;
   Handler handler;
   bool (*check)(const PlanContext& context, const Decoded& decoded, std::string* error);
+  // Of a checked record: a handler that does the same for records like it. nullptr:
+  // `handler` takes all.
+  Handler (*choose)(const Decoded& decoded) = nullptr;
 };
 std::span<const RecordEntry> synchronisation_records();
 std::span<const RecordEntry> register_records();
@@ -101,6 +104,18 @@ class DecodeCache {
     pages_.clear();
     page_ = nullptr;
   }
+  // The memory no longer holds an image.
+  void forget(std::uint64_t address, std::uint64_t bytes) {
+    if (pages_.empty() || bytes == 0) return;
+    page_ = nullptr;
+    const std::uint64_t first = address / kPageBytes, last = (address + bytes - 1) / kPageBytes;
+    if (last - first < pages_.size())
+      for (std::uint64_t number = first; number <= last; ++number) pages_.erase(number);
+    else
+      std::erase_if(pages_,
+                    [&](const auto& page) { return page.first >= first && page.first <= last; });
+  }
+  std::size_t pages() const { return pages_.size(); }
 
  private:
   static constexpr std::uint64_t kPageBytes = 4096;  // memory windows are multiples of it

@@ -66,21 +66,24 @@ bool valid_update_mode(std::uint32_t mode) {
   return mode == plain || action == kSemAdd || action == kSemSub || action == kSemWrite;
 }
 
-void Sequencer::configure(Bus* bus, std::uint32_t core, std::uint32_t engine) {
+void Sequencer::configure(Bus* bus, SyncBank* sync, std::uint32_t core, std::uint32_t engine) {
   bus_ = bus;
+  sync_ = sync;
+  map_ = &bus->map();
+  verifier_ = bus->verifier();
   state_.bus = bus;
   state_.core = core;
   state_.engine = engine;
   inspector_ = bus->inspector();
-  defer_transfers_ = bus->verifier() && bus->verifier()->options().order_seed;
+  defer_transfers_ = verifier_ && verifier_->options().order_seed;
   // A private arch speaks the newest instruction set unless its plugin executes
   // the instruction itself.
-  generation_ =
-      isa::generation_of_arch(bus->map().arch().arch_type).value_or(isa::Generation::kMariana);
+  generation_ = isa::generation_of_arch(map_->arch().arch_type).value_or(isa::Generation::kMariana);
 }
 
 void Sequencer::reset() {
   running_ = failed_ = false;
+  blocked_on_ = {};
   pc_ = 0;
   state_.reset();
   std::memset(arg_table_, 0, sizeof arg_table_);
@@ -99,7 +102,7 @@ std::uint32_t* Sequencer::reg(std::uint32_t number) {
 }
 
 bool Sequencer::wait_holds(std::uint32_t mode, std::uint32_t index, std::uint32_t value) const {
-  const SyncBank& sync = bus_->sync(core());
+  const SyncBank& sync = *sync_;
   switch (mode) {
     case isa::kWaitNone:
     case isa::kWaitUnordered:  // in order is one of the orders it allows
@@ -136,20 +139,20 @@ bool Sequencer::wait_holds(std::uint32_t mode, std::uint32_t index, std::uint32_
 }
 
 bool Sequencer::consume(std::uint32_t mode, std::uint32_t index) {
-  if (mode == isa::kWaitEvtSetThenClear) return bus_->sync(core()).flip_event(index, true);
-  if (mode == isa::kWaitEvtClearThenSet) return bus_->sync(core()).flip_event(index, false);
+  if (mode == isa::kWaitEvtSetThenClear) return sync_->flip_event(index, true);
+  if (mode == isa::kWaitEvtClearThenSet) return sync_->flip_event(index, false);
   return true;
 }
 
 void Sequencer::undo_consume(std::uint32_t mode, std::uint32_t index) {
-  if (mode == isa::kWaitEvtSetThenClear) bus_->sync(core()).set_event(index, true);
-  if (mode == isa::kWaitEvtClearThenSet) bus_->sync(core()).set_event(index, false);
+  if (mode == isa::kWaitEvtSetThenClear) sync_->set_event(index, true);
+  if (mode == isa::kWaitEvtClearThenSet) sync_->set_event(index, false);
 }
 
 void Sequencer::update(std::uint32_t mode, std::uint32_t index, std::uint32_t value) {
   if (mode == 0) return;
-  SyncBank& sync = bus_->sync(core());
-  Verifier* const verifier = bus_->verifier();
+  SyncBank& sync = *sync_;
+  Verifier* const verifier = verifier_;
   const std::uint32_t action = mode & 0xF;
   const bool from_register = (mode & isa::kWaitRegisterBit) != 0 || action == kSemAddReg ||
                              action == kSemSubReg || action == kSemWriteReg;
@@ -189,12 +192,12 @@ void Sequencer::update(std::uint32_t mode, std::uint32_t index, std::uint32_t va
 }
 
 void Sequencer::set_semaphore(std::uint32_t index, std::int32_t value) {
-  bus_->sync(core()).set_semaphore(index, value);
-  if (Verifier* v = bus_->verifier()) v->semaphore_set(origin(), core(), index, value);
+  sync_->set_semaphore(index, value);
+  if (Verifier* v = verifier_) v->semaphore_set(origin(), core(), index, value);
 }
 
 void Sequencer::note_wait(std::uint32_t mode, std::uint32_t index, std::uint32_t value) {
-  Verifier* const verifier = bus_->verifier();
+  Verifier* const verifier = verifier_;
   if (!verifier || mode == isa::kWaitNone || mode == isa::kWaitUnordered) return;
   if (mode == isa::kWaitEvtSet || mode == isa::kWaitEvtSetThenClear || mode == isa::kWaitEvtClear ||
       mode == isa::kWaitEvtClearThenSet) {
@@ -215,7 +218,7 @@ void Sequencer::note_wait(std::uint32_t mode, std::uint32_t index, std::uint32_t
 // --- descriptor generator
 
 void Sequencer::start_transfer(const GeneratedTransfer& transfer) {
-  if (Verifier* v = bus_->verifier()) v->generator_started(origin(), generator(transfer.slot));
+  if (Verifier* v = verifier_) v->generator_started(origin(), generator(transfer.slot));
   if (defer_transfers_)
     pending_transfers_.push_back(transfer);
   else
@@ -224,10 +227,10 @@ void Sequencer::start_transfer(const GeneratedTransfer& transfer) {
 
 void Sequencer::perform(const GeneratedTransfer& transfer) {
   const Origin who = generator(transfer.slot);
-  Verifier* const verifier = bus_->verifier();
+  Verifier* const verifier = verifier_;
   if (verifier) verifier->begin(who);
   copy_generated(*bus_, transfer, who);
-  const std::int32_t now = bus_->sync(core()).add_semaphore(transfer.semaphore, transfer.increment);
+  const std::int32_t now = sync_->add_semaphore(transfer.semaphore, transfer.increment);
   if (verifier) verifier->semaphore_added(who, core(), transfer.semaphore, now);
 }
 
@@ -247,7 +250,7 @@ void Sequencer::notify(std::uint32_t kind, std::uint32_t sub_id, std::uint32_t h
   const Notification n{
       .word0 = static_cast<std::uint32_t>(line & 0xFFFFF) | (hint & 0xF) << 20 | (tag & 0x1F) << 24,
       .word1 = (sub_id & 0xFFFF) | kind << 16};
-  bus_->notify(core(), bus_->map().geometry().status_queue_first + engine(), n);
+  bus_->notify(core(), map_->geometry().status_queue_first + engine(), n);
   if (inspector_ && kind == isa::kNotifyStart) inspector_->started(core(), engine(), pc_);
 }
 
@@ -259,70 +262,77 @@ Outcome Sequencer::fail(std::uint32_t opcode, const std::string& text) {
   return Outcome::kFailed;
 }
 
+bool Sequencer::decode(Decoded* d, const std::uint8_t* memory) {
+  std::memcpy(d->raw, memory, isa::kRecordBytes);
+  std::string error;
+  const char* reading = isa::device_reading(d->raw[0]);
+  if (!decode_record({*map_, core(), engine(), generation_}, d, &error) ||
+      (reading && !bus_->accept_unconfirmed(d->raw[0], reading, &error))) {
+    d->handler = nullptr;
+    fail(d->raw[0], error);
+    return false;
+  }
+  d->weight = record_weight(*d, state_);
+  return true;
+}
+
 bool Sequencer::step() {
   DecodeCache::Fetched slot{};
-  if (pc_ % isa::kRecordBytes == 0) slot = cache_.fetch(bus_->map(), pc_);
+  if (pc_ % isa::kRecordBytes == 0) slot = cache_.fetch(*map_, pc_);
   if (!slot.decoded) {
     fail(0, "program counter is not a 64-byte slot in memory");
     return false;
   }
   const std::uint8_t* memory = slot.memory;
+  // Most records are followed by the next ones; a page more asks for nothing.
+  __builtin_prefetch(memory + 2 * isa::kRecordBytes);
+  __builtin_prefetch(slot.decoded + 2);
   Decoded& d = *slot.decoded;
-  if (!d.handler || std::memcmp(d.raw, memory, isa::kRecordBytes) != 0) {
-    std::memcpy(d.raw, memory, isa::kRecordBytes);
-    std::string error;
-    const char* reading = isa::device_reading(d.raw[0]);
-    if (!decode_record({bus_->map(), core(), engine(), generation_}, &d, &error) ||
-        (reading && !bus_->accept_unconfirmed(d.raw[0], reading, &error))) {
-      d.handler = nullptr;
-      fail(d.raw[0], error);
+  if ((!d.handler || std::memcmp(d.raw, memory, isa::kRecordBytes) != 0) && !decode(&d, memory))
+    return false;
+  const isa::Header h = d.header();
+  if (h.wait_mode != 0) {
+    if (!wait_holds(h.wait_mode, h.wait_index, h.value)) {
+      block_on(h.wait_mode, h.wait_index, h.value);
       return false;
     }
-    d.weight = record_weight(d, state_);
+    if (h.opcode != isa::kOpEventSemaphore && !consume(h.wait_mode, h.wait_index)) return false;
   }
-  const isa::Header h = d.header();
-  if (h.wait_mode != 0 &&
-      (!wait_holds(h.wait_mode, h.wait_index, h.value) ||
-       (h.opcode != isa::kOpEventSemaphore && !consume(h.wait_mode, h.wait_index))))
-    return false;
   state_.pc = pc_;
   if (pc_ > furthest_) {
     furthest_ = pc_;
     slots_reached_.store(slots_reached_.load(std::memory_order_relaxed) + 1,
                          std::memory_order_relaxed);
   }
-  if (Verifier* v = bus_->verifier()) {
-    v->begin(origin());
-    note_wait(h.wait_mode, h.wait_index, h.value);
-    if (d.plan)
-      v->operands(origin(), *d.plan, state_,
-                  h.update_mode == isa::kUpdateNone || (h.update_mode & kAtCompletion) != 0
-                      ? Verifier::Update::kWhenComplete
-                      : Verifier::Update::kWhenRead);
-  }
-  switch (d.handler(*this, d)) {
-    case Outcome::kBlocked:
-      return false;
-    case Outcome::kFailed:
-      return false;
-    case Outcome::kHalted:
-      running_ = false;
-      pc_ += isa::kRecordBytes;
-      break;
-    case Outcome::kNext:
-      pc_ += isa::kRecordBytes;
-      break;
-    case Outcome::kJumped:
-      break;
-  }
-  update(h.update_mode, h.update_index, h.value);
+  if (verifier_) [[unlikely]]
+    tell_verifier(h, d);
+  const Outcome outcome = d.handler(*this, d);
+  if (outcome == Outcome::kBlocked || outcome == Outcome::kFailed) return false;
+  if (outcome != Outcome::kJumped) pc_ += isa::kRecordBytes;
+  if (outcome == Outcome::kHalted) running_ = false;
+  if (h.update_mode != 0) update(h.update_mode, h.update_index, h.value);
   if (inspector_) [[unlikely]]
     inspector_->retired(core(), engine(), state_.pc);
   weight_ = d.weight;
   return true;
 }
 
+void Sequencer::tell_verifier(const isa::Header& h, const Decoded& d) {
+  verifier_->begin(origin());
+  note_wait(h.wait_mode, h.wait_index, h.value);
+  if (d.plan)
+    verifier_->operands(origin(), *d.plan, state_,
+                        h.update_mode == isa::kUpdateNone || (h.update_mode & kAtCompletion) != 0
+                            ? Verifier::Update::kWhenComplete
+                            : Verifier::Update::kWhenRead);
+}
+
 std::uint64_t Sequencer::run(std::uint64_t budget) {
+  // A record that waits was fetched; it is looked at again once the wait holds.
+  if (blocked_on_.mode != 0) {
+    if (!wait_holds(blocked_on_.mode, blocked_on_.index, blocked_on_.value)) return 0;
+    blocked_on_ = {};
+  }
   std::uint64_t retired = 0;
   while (retired < budget) {
     if (!running_) {
@@ -350,7 +360,7 @@ std::string Sequencer::describe() const {
 std::string Sequencer::describe_state() const {
   if (!running_) return failed_ ? "stopped by an error" : "";
   std::string text;
-  const std::uint8_t* memory = bus_->map().memory(pc_, isa::kRecordBytes);
+  const std::uint8_t* memory = map_->memory(pc_, isa::kRecordBytes);
   if (!memory) return "runs";
   const auto r = isa::load_record<isa::EventSemaphoreRecord>(memory);
   const auto wait = [&](std::uint32_t mode, std::uint32_t index, std::uint32_t value) {
@@ -360,14 +370,14 @@ std::string Sequencer::describe_state() const {
       const bool set = mode == isa::kWaitEvtSet || mode == isa::kWaitEvtSetThenClear;
       text += joint + "waits (mode " + std::to_string(mode) + ") for event " +
               std::to_string(index) + (set ? " set" : " clear") + " (value " +
-              std::to_string(bus_->sync(core()).event(index)) + ")";
+              std::to_string(sync_->event(index)) + ")";
       return;
     }
     const std::uint32_t* operand = mode & isa::kWaitRegisterBit ? reg(value) : &value;
     text += joint + "waits (mode " + std::to_string(mode) + ") for semaphore " +
             std::to_string(index) + " " + comparison(mode) + " " +
             std::to_string(static_cast<std::int32_t>(operand ? *operand : 0)) + " (value " +
-            std::to_string(bus_->sync(core()).semaphore(index)) + ")";
+            std::to_string(sync_->semaphore(index)) + ")";
   };
   wait(r.h.wait_mode, r.h.wait_index, r.h.value);
   if (r.h.opcode == isa::kOpEventSemaphore) wait(r.wait_mode, r.wait_index, r.wait_value);

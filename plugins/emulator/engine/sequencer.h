@@ -23,7 +23,8 @@ class Sequencer {
  public:
   static constexpr std::uint32_t kRegisters = EngineState::kRegisters;
 
-  void configure(Bus* bus, std::uint32_t core, std::uint32_t engine);
+  // `sync` is the bank of the core.
+  void configure(Bus* bus, SyncBank* sync, std::uint32_t core, std::uint32_t engine);
 
   // Executes records until the engine blocks, stops or records of the weight
   // `budget` have retired. Returns their weight; a start counts as one.
@@ -39,6 +40,8 @@ class Sequencer {
   std::uint32_t start_hi() const { return start_hi_.load(std::memory_order_acquire); }
 
   void reset();
+  // Device memory was given back; under the run token.
+  void memory_freed(std::uint64_t address, std::uint64_t bytes) { cache_.forget(address, bytes); }
 
   // "PE at 0x1040 waits for semaphore 2 == 8 (value 5)"; empty when stopped.
   std::string describe() const;
@@ -56,6 +59,9 @@ class Sequencer {
 
   // For the handlers.
   Bus& bus() { return *bus_; }
+  SyncBank& sync() { return *sync_; }
+  // nullptr: nothing is verified.
+  Verifier* verifier() { return verifier_; }
   EngineState& state() { return state_; }
   std::uint32_t core() const { return state_.core; }
   std::uint32_t engine() const { return state_.engine; }
@@ -82,6 +88,11 @@ class Sequencer {
     return const_cast<Sequencer*>(this)->reg(number);
   }
   bool wait_holds(std::uint32_t mode, std::uint32_t index, std::uint32_t value) const;
+  // Sets the wait that run() asks for before it looks at the record again.
+  Outcome block_on(std::uint32_t mode, std::uint32_t index, std::uint32_t value) {
+    blocked_on_ = {mode, index, value};
+    return Outcome::kBlocked;
+  }
   // Second half of the event modes that consume; false: somebody was faster.
   bool consume(std::uint32_t mode, std::uint32_t index);
   void undo_consume(std::uint32_t mode, std::uint32_t index);
@@ -100,10 +111,20 @@ class Sequencer {
   Outcome fail(std::uint32_t opcode, const std::string& text);
 
  private:
+  struct Wait {
+    std::uint32_t mode = 0, index = 0, value = 0;
+  };
+
   bool step();
+  void tell_verifier(const isa::Header& h, const Decoded& d);
+  bool decode(Decoded* d, const std::uint8_t* memory);
   void perform(const GeneratedTransfer& transfer);
 
   Bus* bus_ = nullptr;
+  SyncBank* sync_ = nullptr;
+  const AddressMap* map_ = nullptr;
+  Verifier* verifier_ = nullptr;
+  Wait blocked_on_;  // mode 0: on nothing
   EngineState state_;
   isa::Generation generation_ = isa::Generation::kSunda;
   bool running_ = false, failed_ = false;

@@ -23,10 +23,19 @@ bool check_event_semaphore(const PlanContext&, const Decoded& d, std::string* er
          check_update(r.update_mode, r.update_value, error);
 }
 
+// Most of them only write a constant: the runtime sets each semaphore of a core
+// before a run.
+Outcome write_semaphore(Sequencer& s, const Decoded& d) {
+  const auto r = d.as<isa::EventSemaphoreRecord>();
+  s.set_semaphore(r.update_index, static_cast<std::int32_t>(r.update_value));
+  return Outcome::kNext;
+}
+
 Outcome event_semaphore(Sequencer& s, const Decoded& d) {
   // Both waits hold at the same time before either consumes its event.
   const auto r = d.as<isa::EventSemaphoreRecord>();
-  if (!s.wait_holds(r.wait_mode, r.wait_index, r.wait_value)) return Outcome::kBlocked;
+  if (!s.wait_holds(r.wait_mode, r.wait_index, r.wait_value))
+    return s.block_on(r.wait_mode, r.wait_index, r.wait_value);
   if (!s.consume(r.h.wait_mode, r.h.wait_index)) return Outcome::kBlocked;
   if (!s.consume(r.wait_mode, r.wait_index)) {
     s.undo_consume(r.h.wait_mode, r.h.wait_index);
@@ -35,6 +44,13 @@ Outcome event_semaphore(Sequencer& s, const Decoded& d) {
   s.note_wait(r.wait_mode, r.wait_index, r.wait_value);
   s.update(r.update_mode, r.update_index, r.update_value);
   return Outcome::kNext;
+}
+
+Handler choose_event_semaphore(const Decoded& d) {
+  const auto r = d.as<isa::EventSemaphoreRecord>();
+  const bool only_writes = r.h.wait_mode == isa::kWaitNone && r.wait_mode == isa::kWaitNone &&
+                           r.update_mode == isa::kUpdateSemWrite;
+  return only_writes ? write_semaphore : event_semaphore;
 }
 
 // --- EVENT_SEMAPHORE_RANGE_CLEAR: semaphores first to last, or a set of them
@@ -125,7 +141,7 @@ bool check(const PlanContext&, const Decoded& d, std::string* error) {
 
 Outcome execute(Sequencer& s, const Decoded& d) {
   const std::uint8_t* r = d.raw;
-  const SyncBank& bank = s.bus().sync(s.core());
+  const SyncBank& bank = s.sync();
   for (std::uint32_t i = 0; i < r[kCount]; ++i) {
     const std::uint8_t id = r[kIds + i], reg = r[kRegisters + i];
     if (r[kMode] == kReadSemaphores)
@@ -168,7 +184,7 @@ bool check_pool_config(const PlanContext&, const Decoded& d, std::string* error)
 }
 
 constexpr RecordEntry kEntries[] = {
-    {op::EVENT_SEMAPHORE, event_semaphore, check_event_semaphore},
+    {op::EVENT_SEMAPHORE, event_semaphore, check_event_semaphore, choose_event_semaphore},
     {op::EVENT_SEMAPHORE_RANGE_CLEAR, range_clear, check_range_clear},
     {op::TEST_EVENT_SEM, test::execute, test::check},
     {op::HALT, halt, nullptr},

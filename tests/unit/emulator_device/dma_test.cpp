@@ -282,6 +282,46 @@ TEST_F(Dma, EventAndSemaphoreWritesWakeTheOtherCore) {
   EXPECT_EQ(dev().event_read(1, 5), 0u);
 }
 
+// Byte 7 of a record is the index of its update.
+TEST_F(Dma, RecordRewrittenByATransferIsExecutedInItsNewForm) {
+  load(Program{}.add(mark(70)).add(halt()));
+  start(NRTP_ENGINE_PE);
+  run();
+  auto other = mark(71);
+  put(kData, other);
+  attach(kE, kQ, 64);
+  fill(kE, kQ, 0, {tx(kData, 64)});
+  fill(kE, kQ, 1, {rx(kProgram, 64)});
+  dev().queue_start(kE, kQ, 1, 1);
+  start(NRTP_ENGINE_PE);
+  run();
+  EXPECT_EQ(dev().semaphore_read(0, 70), 1u);
+  EXPECT_EQ(dev().semaphore_read(0, 71), 1u);
+}
+
+// A record at which an engine waits was fetched: its wait counts, and what it does
+// is what stands there once the wait is over.
+TEST_F(Dma, RecordRewrittenWhileItsEngineWaits) {
+  auto waiter = mark(70);
+  waiter.h.wait_mode = isa::kWaitEvtSet;
+  waiter.h.wait_index = 4;
+  load(Program{}.add(waiter).add(halt()));
+  start(NRTP_ENGINE_PE);
+  run();
+  auto other = mark(71);
+  put(kData, other);
+  attach(kE, kQ, 64);
+  fill(kE, kQ, 0, {tx(kData, 64)});
+  fill(kE, kQ, 1, {rx(kProgram, 64)});
+  dev().queue_start(kE, kQ, 1, 1);
+  run();
+  EXPECT_EQ(dev().semaphore_read(0, 71), 0u);
+  dev().event_write(0, 4, 1);
+  run();
+  EXPECT_EQ(dev().semaphore_read(0, 70), 0u);
+  EXPECT_EQ(dev().semaphore_read(0, 71), 1u);
+}
+
 // The exec ring rewrites the base of another queue, then sets an event.
 TEST_F(Dma, RingBaseWrittenByAnotherQueue) {
   dev().queue_init(2, 0, {0, 0xFFFFF0}, {ring_base(2, 0, 1), 0xFFFFF0});

@@ -105,10 +105,15 @@ TEST_P(DmemCopy, RoundTripInEveryConfiguration) {
   const std::uint64_t bytes = GetParam();
   std::vector<std::uint8_t> in(bytes), out(bytes);
   for (std::uint64_t i = 0; i < bytes; ++i) in[i] = static_cast<std::uint8_t>(i * 13 + (i >> 11));
-  for (const auto& [buffer, copy] : {std::pair{true, true}, {true, false}, {false, true}}) {
-    driver_.has_copy_buf = buffer;
-    driver_.has_copy = copy;
+  struct Case {
+    bool buffer, copy, by_driver;
+  };
+  for (const Case c :
+       {Case{true, true, false}, {true, false, false}, {false, true, false}, {true, true, true}}) {
+    driver_.has_copy_buf = c.buffer;
+    driver_.has_copy = c.copy;
     auto pool = std::make_shared<MemoryPool>(driver_.bindings().ndl, &driver_, 77, 0);
+    if (c.by_driver) pool->let_driver_copy();
     auto allocator = Allocator::make(pool, 0, 0, "test");
     auto memory = allocator->allocate({.bytes = bytes + 64, .hint = "m"});
     ASSERT_TRUE(memory.is_ok());
@@ -125,6 +130,23 @@ TEST_P(DmemCopy, RoundTripInEveryConfiguration) {
 INSTANTIATE_TEST_SUITE_P(Sizes, DmemCopy,
                          ::testing::Values(1, 0x3FFF, 0x4000, 0x4001, 0x5001, 0x100000, 0x100001,
                                            0x300005));
+
+TEST_F(DmemTest, LargeCopyByTheDriverIsOneRequest) {
+  pool_->let_driver_copy();
+  DmemPtr m = allocate(3 << 20);
+  std::vector<char> data(3 << 20, 'x');
+  const std::uint64_t before = driver_.calls;
+  ASSERT_TRUE(m->copy_in(0, data.data(), data.size()).is_ok());
+  ASSERT_TRUE(m->copy_out(0, data.data(), data.size()).is_ok());
+  EXPECT_EQ(driver_.calls, before + 2);
+  for (int failing = 1; failing <= 2; ++failing) {
+    driver_.calls = 0;
+    driver_.fail_at = 1;
+    const Status s = failing == 1 ? m->copy_in(0, data.data(), data.size())
+                                  : m->copy_out(0, data.data(), data.size());
+    EXPECT_FALSE(s.is_ok());
+  }
+}
 
 TEST_F(DmemTest, SmallCopyIsOneRequest) {
   DmemPtr m = allocate(4096);
