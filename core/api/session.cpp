@@ -321,7 +321,8 @@ Status core_count(const std::atomic<std::uint32_t>& known, std::uint32_t* out, L
   // While the runtime is being closed its machine is still there; the settings
   // are those of now.
   if (const Session* closing = g_session.load(std::memory_order_acquire)) {
-    const config::Loaded loaded = load_config();
+    const config::Loaded loaded =
+        config::load({.environment = config::process_environment(), .cores_only = true});
     if (!loaded.status) return Status(loaded.status.code(), std::string(loaded.status.message()));
     ONRT_ASSIGN(*out, look(closing->machine(), *loaded.config));
     return {};
