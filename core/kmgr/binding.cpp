@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kmgr/binding.h"
 
+#include "kmgr/completions.h"
+
 namespace opennrt::kmgr {
 
 namespace {
@@ -52,6 +54,7 @@ Status Binding::fill(TensorSetHandle input_set, TensorSetHandle output_set,
     return Status::invalid("the input set has {} tensors, model {} has {} inputs",
                            in->entries().size(), program.name, program.inputs.size());
   any_host_input = any_host_output = false;
+  finished.assign(program.outputs.size(), false);
   ONRT_TRY(match(*in, program.inputs, "input", inputs, host_inputs, pins, &any_host_input));
   return match(*out, program.outputs, "output", outputs, host_outputs, pins, &any_host_output);
 }
@@ -69,6 +72,17 @@ Status Binding::check_core(const neff::Program& program, std::int32_t logical_co
   };
   ONRT_TRY(check(inputs, program.inputs, "input"));
   return check(outputs, program.outputs, "output");
+}
+
+void Binding::output_finished(std::size_t output) {
+  if (output >= finished.size() || host_outputs[output] != nullptr || finished[output]) return;
+  finished[output] = true;
+  note_completion(*pins[inputs.size() + output]);
+}
+
+void Binding::count_the_rest() {
+  for (std::size_t i = 0; i < finished.size(); ++i)
+    if (!finished[i]) note_completion(*pins[inputs.size() + i]);
 }
 
 }  // namespace opennrt::kmgr

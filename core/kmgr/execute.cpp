@@ -6,7 +6,6 @@
 #include <span>
 
 #include "dump/core_dump.h"
-#include "kmgr/completions.h"
 #include "kmgr/manager.h"
 #include "log/context.h"
 #include "log/log.h"
@@ -62,6 +61,7 @@ Status Manager::run_on(Unit::Slot& slot, ModelRecord& record, Binding& binding) 
   if (binding.any_host_input) ONRT_TRY(staging->copy_in(binding.host_inputs));
   record.submitted.store(true, std::memory_order_relaxed);
   pre.stop();
+  slot.execution->listener = &binding;
   Status status = unit.run(slot, *record.model, binding.inputs, binding.outputs, record.timeout_ms);
   const trace::Span post(trace::EventType::kExecPost, core, {slot.exec_id, record.id});
   if (dump::deserves_dump(status.code()))
@@ -72,9 +72,7 @@ Status Manager::run_on(Unit::Slot& slot, ModelRecord& record, Binding& binding) 
     Status copied = staging->copy_out(binding.host_outputs);
     if (!copied) return copied;
   }
-  if (has_results)
-    for (std::size_t i = record.program().inputs.size(); i < binding.pins.size(); ++i)
-      note_completion(*binding.pins[i]);
+  if (has_results) binding.count_the_rest();
   return status;
 }
 

@@ -87,11 +87,16 @@ Status Unit::run(Slot& slot, tdrv::Model& model, std::span<tdrv::Tensor* const> 
 Status Unit::stop(std::uint64_t timeout_ms) {
   if (is_fatal()) return unrecoverable();
   const Lease slot(*this);
+  slot->execution->listener = nullptr;
   ONRT_TRY(tdrv_.bind_stop(*slot->execution));
   slot->exec_id = slot->model_id = 0;
   tdrv_.label(*slot->execution, 0, 0);
   Status status = submit(*slot);
-  if (status.is_ok()) status = complete(*slot, timeout_ms);
+  if (status.is_ok()) {
+    status = complete(*slot, timeout_ms);
+    // Where the engines stand after a stop that failed is not known.
+    if (!status.is_ok()) fatal_.store(true, std::memory_order_release);
+  }
   tdrv_.finish(*slot->execution);
   return status;
 }

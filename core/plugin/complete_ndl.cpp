@@ -106,7 +106,7 @@ const Member kPod[] = {MAY(pod, info), MAY(pod, election_state), MAY(pod, mappin
 const Member kMisc[] = {MAY(misc, printk),      MAY(misc, dump_nc_pid),  MAY(misc, profile_set),
                         MAY(misc, profile_get), MAY(misc, profile_list), MAY(misc, throttling),
                         MAY(misc, metrics),     MUST(misc, now_us),      MUST(misc, sleep_us),
-                        MAY(misc, control)};
+                        MAY(misc, control),     MAY(misc, memory_errors)};
 #undef MAY
 #undef MUST
 #undef MEMBER

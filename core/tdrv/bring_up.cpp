@@ -127,6 +127,7 @@ Status TdrvImpl::check_options(std::size_t) {
     logical->index = static_cast<std::uint32_t>(logical_.size());
     logical->form = form_;
     logical->report_numerical = options_.report_numerical_errors;
+    logical->share_weights = options_.share_weights;
     if (group.size() != lnc) {
       return Status::invalid("logical core {} has {} physical cores, the LNC size is {}",
                              logical->index, group.size(), lnc);
@@ -241,6 +242,7 @@ void TdrvImpl::halt_device(std::size_t device) {
 
 Status TdrvImpl::start_ready_program(std::size_t index) {
   LogicalCore& logical = *logical_[index];
+  logical.errors_at_start = logical.cores.front()->device().memory_errors();
   for (CoreNode* core : logical.cores) ONRT_TRY(core->start_ready_program());
   ExecutionImpl self_test(logical);
   ONRT_TRY(self_test.bind_stop());  // posted is the ready program: no switch

@@ -7,11 +7,9 @@
 #include <chrono>
 
 #include "log/log.h"
-#include "opennrt/isa/records.h"
 #include "tdrv/engine_label.h"
 #include "tdrv/execution.h"
 #include "tdrv/execution_errors.h"
-#include "tdrv/open_wait.h"
 #include "trace/trace.h"
 
 namespace opennrt::tdrv {
@@ -44,23 +42,28 @@ std::uint64_t ExecutionImpl::now_ns() const {
                                         .count());
 }
 
-void ExecutionImpl::record(NRT_STATUS code, std::string message) {
+void ExecutionImpl::record(std::size_t core, NRT_STATUS code, std::string message) {
+  NRT_STATUS& own = cores_[core].outcome.status;
+  if (outranks(code, own)) own = code;
   if (outranks(code, status_.code())) status_ = Status(code, std::move(message));
 }
 
 bool ExecutionImpl::consume(std::size_t core_index, std::uint32_t engine, const Notification& n) {
   EngineState& state = cores_[core_index].engines[engine];
+  CoreOutcome& outcome = cores_[core_index].outcome;
   CoreNode& core = *logical_->cores[core_index];
   switch (static_cast<NotificationKind>(n.kind)) {
     case NotificationKind::kStart:
       if (state != EngineState::kStartPending) break;
       state = EngineState::kEndPending;
       device_start_ = std::min(device_start_, n.timestamp);
+      outcome.start = std::min(outcome.start, n.timestamp);
       return true;
     case NotificationKind::kEnd:
       if (state != EngineState::kEndPending) break;
       state = EngineState::kComplete;
       device_end_ = std::max(device_end_, n.timestamp);
+      outcome.end = std::max(outcome.end, n.timestamp);
       return true;
     case NotificationKind::kSwitchStart:
     case NotificationKind::kSwitchEnd:
@@ -76,16 +79,7 @@ bool ExecutionImpl::consume(std::size_t core_index, std::uint32_t engine, const 
                      .core = logical_->index,
                      .data = {core.core(), n.debug_hint, n.sub_id, exec_id_, device_ns(n.timestamp),
                               trace::now_ns()}});
-      const CustomRecord custom = classify_custom(n.sub_id);
-      if (custom.status != NRT_SUCCESS) {
-        record(custom.status,
-               fmt::format("[ND {}][NC {}] model '{}': {} on {} (sub-id {}, record at {:#x})",
-                           core.device().index(), core.core(), program_name(), custom.name,
-                           engine_label(engine), n.sub_id, n.location * 64));
-      } else {
-        ONRT_LOG(kTdrv, kDebug, "[ND {}][NC {}] {}: {}", core.device().index(), core.core(),
-                 engine_label(engine), custom.name);
-      }
+      consume_custom(core_index, engine, n);
       return true;
     }
     default:
@@ -93,13 +87,36 @@ bool ExecutionImpl::consume(std::size_t core_index, std::uint32_t engine, const 
   }
   order_broken_ = true;
   record(
-      NRT_FAILURE,
+      core_index, NRT_FAILURE,
       fmt::format("[ND {}][NC {}] model '{}': {} reported kind {} while {} was expected",
                   core.device().index(), core.core(), program_name(), engine_label(engine), n.kind,
                   state == EngineState::kStartPending ? "START"
                   : state == EngineState::kEndPending ? "END"
                                                       : "nothing"));
   return false;
+}
+
+void ExecutionImpl::consume_custom(std::size_t core_index, std::uint32_t engine,
+                                   const Notification& n) {
+  const CoreNode& core = *logical_->cores[core_index];
+  const CustomRecord custom = classify_custom(n.sub_id);
+  if (custom.status != NRT_SUCCESS) {
+    // A loop may report the same thousands of times.
+    if (!outranks(custom.status, cores_[core_index].outcome.status)) return;
+    record(core_index, custom.status,
+           fmt::format("[ND {}][NC {}] model '{}': {} on {} (sub-id {}, record at {:#x})",
+                       core.device().index(), core.core(), program_name(), custom.name,
+                       engine_label(engine), n.sub_id, n.location * 64));
+    return;
+  }
+  ONRT_LOG(kTdrv, kDebug, "[ND {}][NC {}] {}: {}", core.device().index(), core.core(),
+           engine_label(engine), custom.name);
+  // Where a record says which tensor it means is not published.
+  if (!model_ || !logical_->software.present()) return;
+  if (n.debug_hint >= model_->program().outputs.size()) return;
+  if (custom.kind == CustomKind::kOutputFinished && listener != nullptr)
+    listener->output_finished(n.debug_hint);
+  if (custom.kind == CustomKind::kDebugTensor) publish_debug_tensor(core_index, engine, n);
 }
 
 bool ExecutionImpl::collect() {
@@ -126,26 +143,41 @@ bool ExecutionImpl::collect() {
 }
 
 void ExecutionImpl::sweep_errors() {
-  for (CoreNode* core : logical_->cores) {
+  for (std::size_t c = 0; c < logical_->cores.size(); ++c) {
     Notification n;
-    while (core->error_queue().pop(n)) {
-      const DeviceError error = classify_error(n, logical_->report_numerical);
+    while (logical_->cores[c]->error_queue().pop(n)) {
       trace_consumed(trace::EventType::kConsumeErrorNotifications, logical_->index, exec_id_,
                      model_id_);
-      if (error.numerical && trace::wanted(trace::EventType::kNumErr))
-        trace::emit(
-            {.type = trace::EventType::kNumErr,
-             .core = logical_->index,
-             .data = {core->core(), exec_id_, device_ns(n.timestamp), trace::now_ns(), model_id_}});
-      engine_stopped_ = engine_stopped_ || error.stops_engine;
-      if (error.status == NRT_SUCCESS) continue;
-      record(
-          error.status,
-          fmt::format("[ND {}][NC {}] model '{}': {} on {} (type {}, detail {}, record at {:#x})",
-                      core->device().index(), core->core(), program_name(), error.name,
-                      engine_label(error.engine), error.raw_type, error.detail, n.location * 64));
+      consume_error(c, n);
     }
   }
+}
+
+void ExecutionImpl::consume_error(std::size_t core_index, const Notification& n) {
+  const CoreNode& core = *logical_->cores[core_index];
+  const DeviceError error = classify_error(n, logical_->report_numerical);
+  if (error.numerical() && trace::wanted(trace::EventType::kNumErr))
+    trace::emit(
+        {.type = trace::EventType::kNumErr,
+         .core = logical_->index,
+         .data = {core.core(), exec_id_, device_ns(n.timestamp), trace::now_ns(), model_id_}});
+  engine_stopped_ = engine_stopped_ || error.stops_engine;
+  // One text per kind of error of an execution.
+  std::uint32_t& seen = cores_[core_index].outcome.errors;
+  if ((seen & error.bit()) != 0) return;
+  seen |= error.bit();
+  if (error.status == NRT_SUCCESS && !error.corrected) return;
+  std::string text =
+      fmt::format("[ND {}][NC {}] model '{}': {} on {} (type {}, detail {}, record at {:#x})",
+                  core.device().index(), core.core(), program_name(), error.name,
+                  engine_label(error.engine), error.raw_type, error.detail, n.location * 64);
+  if (error.corrected) {
+    ONRT_LOG(kTdrv, kWarn, "{}", text);
+    return;
+  }
+  ONRT_LOG(kTdrv, kDebug, "{}", text);
+  if (error.subtype == ErrorSubtype::kMemory) core.tell_kernel_log("SRAM_UNCORRECTABLE_ERROR");
+  record(core_index, error.status, std::move(text));
 }
 
 bool ExecutionImpl::complete() const {
@@ -155,86 +187,6 @@ bool ExecutionImpl::complete() const {
     }
   }
   return true;
-}
-
-void ExecutionImpl::append_open_wait(const CoreNode& core, std::size_t subgraph,
-                                     std::uint32_t engine, std::string& out) const {
-  const Bindings& b = core.bindings();
-  const auto& subgraphs = model_->program().subgraphs;
-  if (b.ndl->sync->sem_read == nullptr || subgraph >= subgraphs.size()) return;
-  const std::string wait = first_open_wait(
-      subgraphs[subgraph].streams[engine], [&](std::uint32_t i) -> std::optional<std::int32_t> {
-        std::uint32_t value = 0;
-        if (b.ndl->sync->sem_read(b.ndl_ctx, core.device().handle(), core.core(), i, &value) != 0)
-          return std::nullopt;
-        return static_cast<std::int32_t>(value);
-      });
-  if (!wait.empty()) out += fmt::format(" ({})", wait);
-}
-
-std::string ExecutionImpl::missing() const {
-  std::string out;
-  for (std::size_t c = 0; c < used_; ++c) {
-    for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
-      const EngineState state = cores_[c].engines[e];
-      if (state == EngineState::kComplete) continue;
-      fmt::format_to(std::back_inserter(out), "{}[ND {}][NC {}] {} {}", out.empty() ? "" : ", ",
-                     logical_->cores[c]->device().index(), logical_->cores[c]->core(),
-                     engine_label(e), state == EngineState::kStartPending ? "START" : "END");
-      // A software device tells where the engine really stands.
-      if (state == EngineState::kEndPending && model_ && !logical_->software.present())
-        append_open_wait(*logical_->cores[c], c, e, out);
-    }
-  }
-  return out;
-}
-
-std::string ExecutionImpl::deadlock() const {
-  std::string out;
-  for (std::size_t c = 0; c < used_; ++c) {
-    const CoreNode& core = *logical_->cores[c];
-    const std::uint32_t device = core.device().index();
-    bool any = false;
-    for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
-      const auto standing = logical_->software.standing(device, core.core(), e);
-      if (!standing) continue;
-      any = true;
-      fmt::format_to(std::back_inserter(out), "{}[ND {}][NC {}] {} at {} {}",
-                     out.empty() ? "" : "; ", device, core.core(), engine_label(e),
-                     place_of(c, e, standing->program_counter), standing->state);
-    }
-    if (!any) {
-      fmt::format_to(std::back_inserter(out), "{}[ND {}] {}", out.empty() ? "" : "; ", device,
-                     logical_->software.describe(device, core.core()));
-    }
-  }
-  return out;
-}
-
-std::string ExecutionImpl::place_of(std::size_t c, std::uint32_t engine,
-                                    std::uint64_t address) const {
-  const auto slot_in = [&](const PlacedImages& images) -> std::optional<std::uint32_t> {
-    const std::uint64_t offset = address - images.address[engine];
-    if (address < images.address[engine] || offset >= images.layout[engine].bytes)
-      return std::nullopt;
-    return static_cast<std::uint32_t>(offset / isa::kRecordBytes);
-  };
-  if (model_) {
-    const PlacedImages& images = model_->cores()[c]->images;
-    if (const auto slot = slot_in(images)) {
-      const ImageLayout& layout = images.layout[engine];
-      if (const auto record = record_at(layout, *slot)) {
-        const neff::Subgraph& subgraph = model_->program().subgraphs[c];
-        const std::string& member = subgraph.stream_members[engine];
-        return fmt::format("image slot {}, {} instruction {}", *slot,
-                           member.empty() ? subgraph.name : member, *record + 1);
-      }
-      return fmt::format("image slot {} ({})", *slot, region_name(layout, *slot));
-    }
-  }
-  if (const auto slot = slot_in(logical_->cores[c]->ready()))
-    return fmt::format("slot {} of the ready program", *slot);
-  return fmt::format("{:#x}", address);
 }
 
 void ExecutionImpl::trace_run(bool ended) const {
@@ -276,28 +228,10 @@ StepResult ExecutionImpl::finish_ok() {
     CoreNode& core = *logical_->cores[c];
     core.exec().retire(cores_[c].descriptors);
     const Status status = core.publish_heads();
-    if (!status.is_ok()) record(status.code(), std::string(status.message()));
+    if (!status.is_ok()) record(c, status.code(), std::string(status.message()));
   }
   state_ = status_.is_ok() ? State::kDone : State::kFailed;
   return status_.is_ok() ? StepResult::kDone : StepResult::kFailed;
-}
-
-StepResult ExecutionImpl::lose(NRT_STATUS code, std::string_view what) {
-  for (CoreNode* core : logical_->cores) {
-    if (core->overflowed()) code = NRT_EXEC_SW_NQ_OVERFLOW;
-  }
-  // The device's own error explains more than the hang that followed from it.
-  std::string cause(status_.message());
-  std::string text = fmt::format(
-      "(FATAL-RT-UNDEFINED-STATE) model '{}' on logical core {}: {}; missing: {}{}{}",
-      program_name(), logical_->index, what, missing(), cause.empty() ? "" : "; ", cause);
-  if (outranks(status_.code(), code)) code = status_.code();
-  status_ = Status(code, std::move(text))
-                .because(code == NRT_TIMEOUT ? Cause::kExecutionTimeout : Cause::kNone);
-  trace_run(false);
-  logical_->dead.store(true, std::memory_order_relaxed);
-  state_ = State::kFailed;
-  return StepResult::kFailed;
 }
 
 StepResult ExecutionImpl::step(std::uint64_t timeout_ms) {
@@ -330,8 +264,9 @@ StepResult ExecutionImpl::step(std::uint64_t timeout_ms) {
     if (motion.progress != progress_seen_) idle_since_ns_ = now;  // slow, not lost
     progress_seen_ = motion.progress;
     if (motion.stuck && was_stuck_ && !collect())
-      return lose(engine_stopped_ ? NRT_EXEC_COMPLETED_WITH_ERR : NRT_TIMEOUT,
-                  "deadlock: " + deadlock());
+      return lose(
+          engine_stopped_ ? NRT_EXEC_COMPLETED_WITH_ERR : NRT_TIMEOUT,
+          fmt::format("the timeout of {} ms need not pass, deadlock: {}", timeout_ms, deadlock()));
     was_stuck_ = motion.stuck;
   }
   const std::uint64_t idle_ms = (now - idle_since_ns_) / 1'000'000;
@@ -341,7 +276,10 @@ StepResult ExecutionImpl::step(std::uint64_t timeout_ms) {
                             logical_->software.present() ? ": " + deadlock() : std::string()));
   }
   if (engine_stopped_ && idle_ms >= kAfterFatalMs) {
-    return lose(NRT_EXEC_COMPLETED_WITH_ERR, "an engine stopped with an error");
+    return lose(
+        NRT_EXEC_COMPLETED_WITH_ERR,
+        fmt::format("an engine stopped with an error, no progress for {} ms (timeout {} ms)",
+                    idle_ms, timeout_ms));
   }
   return StepResult::kInFlight;
 }

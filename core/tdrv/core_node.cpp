@@ -310,6 +310,36 @@ Status CoreNode::publish_heads() {
   return publish(errors_, geometry.error_queue);
 }
 
+std::string CoreNode::aborted_queues() const {
+  constexpr std::uint32_t kAborted = 3;  // sw_status (aws-neuron-driver 2.24.7.0)
+  constexpr std::uint32_t kMaxNamed = 4;
+  std::string out;
+  const Bindings& b = bindings();
+  if (b.ndl->dma->queue_state == nullptr) return out;
+  std::uint32_t found = 0;
+  for (std::uint32_t i = 0; i < b.arch->geometry->dma_per_core; ++i) {
+    const std::uint32_t engine = b.arch->dma->core_engine(b.product, core_, i);
+    for (std::uint32_t q = 0; q < b.arch->geometry->dma_queues_per_engine; ++q) {
+      nrtp_ndl_queue_state tx{}, rx{};
+      if (b.ndl->dma->queue_state(b.ndl_ctx, device_.handle(), engine, q, &tx, &rx) != 0) break;
+      if (tx.sw_status != kAborted && rx.sw_status != kAborted) continue;
+      if (found++ < kMaxNamed)
+        fmt::format_to(std::back_inserter(out), "{}DMA engine {} queue {}", out.empty() ? "" : ", ",
+                       engine, q);
+    }
+  }
+  if (found > kMaxNamed) fmt::format_to(std::back_inserter(out), " and {} more", found - kMaxNamed);
+  return out;
+}
+
+void CoreNode::tell_kernel_log(const char* error) const {
+  const Bindings& b = bindings();
+  if (b.ndl->misc->printk == nullptr) return;
+  const std::string line =
+      fmt::format("NEURON_HW_ERR={} nd-id={} nc-id={}", error, device_.index(), core_);
+  b.ndl->misc->printk(b.ndl_ctx, line.c_str(), static_cast<std::uint32_t>(line.size() + 1), 0);
+}
+
 bool CoreNode::overflowed() {
   auto* probe = ONRT_ARCH_MEMBER(nrtp_arch_hal, bindings().arch->hal, read_overflow);
   std::uint32_t overflow = 0;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "tdrv/device_node.h"
 #include "tdrv/exec_queue.h"
@@ -69,6 +70,11 @@ class CoreNode {
   Status publish_heads();
   // 1: a notification queue overflowed.
   bool overflowed();
+  // DMA queues of this core that gave up, "DMA engine 3 queue 1"; empty: none,
+  // or the driver does not tell.
+  std::string aborted_queues() const;
+  // One line for who reads the kernel's log; dropped where the driver takes none.
+  void tell_kernel_log(const char* error) const;
 
  private:
   Status place_library(std::uint32_t form);

@@ -79,6 +79,15 @@ void DeviceNode::close() {
   if (rc != 0) ONRT_LOG(kTdrv, kWarn, "closing device {}: {}", index_, std::strerror(-rc));
 }
 
+std::optional<nrtp_ndl_memory_errors> DeviceNode::memory_errors() const {
+  const nrtp_ndl_misc& misc = *bindings_.ndl->misc;
+  nrtp_ndl_memory_errors errors{};
+  if (misc.memory_errors == nullptr ||
+      misc.memory_errors(bindings_.ndl_ctx, hal_.handle, &errors) != 0)
+    return std::nullopt;
+  return errors;
+}
+
 Status DeviceNode::reset(std::uint32_t core_mask) {
   const nrtp_ndl_life& life = *bindings_.ndl->life;
   std::uint32_t request = 0;

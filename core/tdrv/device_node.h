@@ -9,10 +9,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/status.h"
 #include "hal/hal.h"
 #include "tdrv/dmem.h"
+#include "tdrv/shared_weights.h"
 #include "tdrv/tdrv.h"
 
 namespace opennrt::tdrv {
@@ -43,8 +45,13 @@ class DeviceNode {
   const Bindings& bindings() const { return bindings_; }
   hal::Device& hal() { return hal_; }
   const std::shared_ptr<MemoryPool>& pool() const { return pool_; }
+  WeightRegistry& weights() { return weights_; }
   std::uint64_t handle() const { return hal_.handle; }
   void* arch_context() const { return arch_context_; }
+
+  // What the driver has counted; nullopt: it does not tell. Not for the path of
+  // an execution that ends.
+  std::optional<nrtp_ndl_memory_errors> memory_errors() const;
 
   // Arch hooks by name; an absent hook succeeds.
   Status call_hal(const char* what, std::uint32_t core, int (*hook)(void*, std::uint32_t)) const;
@@ -66,6 +73,7 @@ class DeviceNode {
   bool open_ = false, attached_ = false;
   hal::Device hal_;
   std::shared_ptr<MemoryPool> pool_;
+  WeightRegistry weights_;
   nrtp_host_dev services_{};
   void* arch_context_ = nullptr;
   std::mutex services_mutex_;                        // guards the two below

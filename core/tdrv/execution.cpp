@@ -132,6 +132,7 @@ Status ExecutionImpl::arm() {
     logical_->posted[i].store(target, std::memory_order_relaxed);
     cores_[i].engines.fill(EngineState::kStartPending);
   }
+  for (CoreState& core : cores_) core.outcome = {};
   idle_since_ns_ = stuck_asked_ns_ = 0;
   was_stuck_ = false;
   if (logical_->software.checks_anything() && model_) expect_outputs();
@@ -185,7 +186,7 @@ void ExecutionImpl::check_outputs() {
         logical_->software.first_unwritten(device, key_[program.inputs.size() + i], out.size);
     if (!missing) continue;
     logical_->software.count_finding(device);
-    record(NRT_EXEC_COMPLETED_WITH_ERR,
+    record(0, NRT_EXEC_COMPLETED_WITH_ERR,
            fmt::format("model '{}': output '{}': byte {} of {} was never written", program.name,
                        out.name, *missing, out.size));
   }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "tdrv/execution_errors.h"
 #include "tdrv/io_rings.h"
 #include "tdrv/logical_core.h"
 #include "tdrv/model.h"
@@ -15,6 +16,14 @@
 #include "tdrv/tensor.h"
 
 namespace opennrt::tdrv {
+
+// How a run went on one physical core.
+struct CoreOutcome {
+  NRT_STATUS status = NRT_SUCCESS;  // highest rank
+  std::uint32_t errors = 0;         // bits of DeviceError
+  // Device time of the earliest START and the latest END, raw units.
+  std::uint64_t start = UINT64_MAX, end = 0;
+};
 
 class ExecutionImpl final : public Execution {
  public:
@@ -34,6 +43,7 @@ class ExecutionImpl final : public Execution {
 
   const Status& status() const { return status_; }
   LogicalCore& logical() const { return *logical_; }
+  const CoreOutcome& outcome(std::size_t core) const { return cores_[core].outcome; }
   // Device time of the earliest START and the latest END, raw units.
   std::uint64_t device_start() const { return device_start_; }
   std::uint64_t device_end() const { return device_end_; }
@@ -44,19 +54,27 @@ class ExecutionImpl final : public Execution {
   struct CoreState {
     std::array<EngineState, neff::kEngines> engines{};
     std::uint32_t descriptors = 0;
+    CoreOutcome outcome;
   };
 
   Status check_tensor(const ModelImpl& model, const Tensor* tensor, const neff::TensorInfo& info,
                       const char* role) const;
   const char* program_name() const;
   std::uint64_t now_ns() const;
-  void record(NRT_STATUS code, std::string message);  // keeps the highest rank
+  // Keeps the highest rank.
+  void record(std::size_t core, NRT_STATUS code, std::string message);
   // Reads what has arrived. True: something has.
   bool collect();
   bool consume(std::size_t core, std::uint32_t engine, const Notification& record);
+  void consume_custom(std::size_t core, std::uint32_t engine, const Notification& record);
+  void publish_debug_tensor(std::size_t core, std::uint32_t engine, const Notification& record);
   void sweep_errors();
+  void consume_error(std::size_t core, const Notification& record);
   bool complete() const;
   std::string missing() const;
+  std::string cores_missing() const;
+  // Asks driver and device; appends what it found.
+  HangEvidence hang_evidence(std::string& found) const;
   // For an engine that has not ended: what its program waits for.
   void append_open_wait(const CoreNode& core, std::size_t subgraph, std::uint32_t engine,
                         std::string& out) const;

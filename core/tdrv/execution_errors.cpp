@@ -8,24 +8,39 @@ namespace {
 
 struct ErrorRow {
   const char* name;
-  NRT_STATUS status;
-  bool numerical, stops_engine;
+  ErrorSubtype subtype;
+  bool stops_engine;
 };
 
 // Index = raw type of the error queue record.
 constexpr ErrorRow kErrors[] = {
-    {"FP underflow", NRT_SUCCESS, false, false},
-    {"FP NaN", NRT_EXEC_COMPLETED_WITH_NUM_ERR, true, false},
-    {"FP infinity", NRT_SUCCESS, false, false},
-    {"FP overflow", NRT_SUCCESS, false, false},
-    {"memory error (uncorrectable)", NRT_EXEC_HW_ERR_NC_UE, false, false},
-    {"injected error", NRT_EXEC_COMPLETED_WITH_ERR, false, false},
-    {"semaphore error", NRT_EXEC_COMPLETED_WITH_ERR, false, false},
-    {"event error", NRT_EXEC_COMPLETED_WITH_ERR, false, false},
-    {"PSUM collision", NRT_EXEC_COMPLETED_WITH_ERR, false, false},
-    {"sequencer error", NRT_EXEC_COMPLETED_WITH_ERR, false, false},
-    {"fatal sequencer error", NRT_EXEC_COMPLETED_WITH_ERR, false, true},
+    {"FP underflow", ErrorSubtype::kNone, false},
+    {"FP NaN", ErrorSubtype::kNumerical, false},
+    {"FP infinity", ErrorSubtype::kNone, false},
+    {"FP overflow", ErrorSubtype::kNone, false},
+    {"uncorrectable memory error", ErrorSubtype::kMemory, false},
+    {"injected error", ErrorSubtype::kFake, false},
+    {"semaphore error", ErrorSubtype::kSemaphore, false},
+    {"event error", ErrorSubtype::kEvent, false},
+    {"PSUM collision", ErrorSubtype::kPsumCollision, false},
+    {"sequencer error", ErrorSubtype::kTransient, false},
+    {"fatal sequencer error", ErrorSubtype::kSequencer, true},
 };
+
+NRT_STATUS status_of(const DeviceError& error, bool report_numerical) {
+  switch (error.subtype) {
+    case ErrorSubtype::kNone:
+      return NRT_SUCCESS;
+    case ErrorSubtype::kNumerical:
+      return report_numerical ? NRT_EXEC_COMPLETED_WITH_NUM_ERR : NRT_SUCCESS;
+    case ErrorSubtype::kMemory:
+      return error.corrected ? NRT_SUCCESS : NRT_EXEC_HW_ERR_NC_UE;
+    case ErrorSubtype::kUnknown:
+      return NRT_HW_ERROR;
+    default:
+      return NRT_EXEC_COMPLETED_WITH_ERR;
+  }
+}
 
 }  // namespace
 
@@ -55,16 +70,18 @@ DeviceError classify_error(const Notification& record, bool report_numerical) {
   e.raw_type = record.sub_id & 0xFF;
   e.engine = record.sub_id >> 8;
   e.detail = record.kind;
-  if (e.raw_type >= std::size(kErrors)) {
+  if (e.raw_type < std::size(kErrors)) {
+    const ErrorRow& row = kErrors[e.raw_type];
+    e.name = row.name;
+    e.subtype = row.subtype;
+    e.stops_engine = row.stops_engine;
+  } else {
     e.name = "unknown error";
-    e.status = NRT_HW_ERROR;
-    return e;
+    e.subtype = ErrorSubtype::kUnknown;
   }
-  const ErrorRow& row = kErrors[e.raw_type];
-  e.name = row.name;
-  e.status = row.numerical && !report_numerical ? NRT_SUCCESS : row.status;
-  e.numerical = row.numerical;
-  e.stops_engine = row.stops_engine;
+  e.corrected = e.subtype == ErrorSubtype::kMemory && (e.detail & kCorrectedMemoryError) != 0;
+  if (e.corrected) e.name = "corrected memory error";
+  e.status = status_of(e, report_numerical);
   return e;
 }
 
@@ -72,25 +89,36 @@ CustomRecord classify_custom(std::uint16_t sub_id) {
   switch (sub_id) {
     case 0:
     case 1:
-      return {NRT_EXEC_OOB, "embedding update out of bounds"};
+      return {NRT_EXEC_OOB, "embedding update out of bounds", CustomKind::kError};
     case 2:
     case 3:
-      return {NRT_EXEC_OOB, "gather or scatter out of bounds"};
+      return {NRT_EXEC_OOB, "gather or scatter out of bounds", CustomKind::kError};
     case 4:
     case 5:
-      return {NRT_EXEC_OOB, "gather or scatter through descriptor generation out of bounds"};
+      return {NRT_EXEC_OOB, "gather or scatter through descriptor generation out of bounds",
+              CustomKind::kError};
     case 9:
     case 10:
-      return {NRT_EXEC_OOB, "transposing gather out of bounds"};
+      return {NRT_EXEC_OOB, "transposing gather out of bounds", CustomKind::kError};
     case 6:
-      return {NRT_SUCCESS, "debug value"};
+      return {NRT_SUCCESS, "debug value", CustomKind::kDebugValue};
     case 7:
-      return {NRT_SUCCESS, "output tensor finished"};
+      return {NRT_SUCCESS, "output tensor finished", CustomKind::kOutputFinished};
     case 8:
-      return {NRT_SUCCESS, "debug tensor ready"};
+      return {NRT_SUCCESS, "debug tensor ready", CustomKind::kDebugTensor};
     default:
-      return {NRT_HW_ERROR, "unknown custom notification"};
+      return {NRT_HW_ERROR, "unknown custom notification", CustomKind::kError};
   }
+}
+
+HangClass classify_hang(const HangEvidence& evidence) {
+  if (evidence.overflow) return {NRT_EXEC_SW_NQ_OVERFLOW, "notification queue overflow"};
+  if (evidence.hbm_uncorrected) return {NRT_EXEC_HW_ERR_HBM_UE, "uncorrectable HBM error"};
+  if (evidence.hbm_repairable) return {NRT_EXEC_HW_ERR_REPAIRABLE_HBM_UE, "repairable HBM error"};
+  if (evidence.dma_abort) return {NRT_EXEC_HW_ERR_DMA_ABORT, "DMA abort"};
+  if (evidence.collective_missing) return {NRT_EXEC_HW_ERR_COLLECTIVES, "hang in a collective"};
+  if (evidence.sram_uncorrected) return {NRT_EXEC_HW_ERR_NC_UE, "on-chip memory parity error"};
+  return {NRT_TIMEOUT, "hang on compute"};
 }
 
 }  // namespace opennrt::tdrv

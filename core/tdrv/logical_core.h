@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tdrv/core_node.h"
@@ -22,9 +23,11 @@ struct LogicalCore {
   std::uint32_t index = 0;  // process-local
   std::uint32_t form = 0;   // nrtp_ib_form of all its images
   bool report_numerical = false;
+  bool share_weights = false;
   std::vector<CoreNode*> cores;
-  SoftwareDevice software;       // of all its cores
-  Scratchpad shared_scratchpad;  // in the HBM of the first core
+  std::optional<nrtp_ndl_memory_errors> errors_at_start;  // of its device
+  SoftwareDevice software;                                // of all its cores
+  Scratchpad shared_scratchpad;                           // in the HBM of the first core
   // Per core the program in which its last armed request ends; NULL = the ready
   // program. A program of fewer subgraphs leaves the other cores where they are.
   std::array<std::atomic<const ModelImpl*>, kMaxCores> posted{};

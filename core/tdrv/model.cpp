@@ -80,6 +80,7 @@ void ModelImpl::release() {
     // The regions belong to the core: others may still be placed on them.
     (*it)->scratchpad.reset();
     (*it)->shared_scratchpad.reset();
+    (*it)->weights.reset();
   }
 }
 
@@ -99,6 +100,17 @@ Status ModelImpl::stage(std::uint32_t form) {
     share->allocator = Allocator::make(
         core->device().pool(), core->core(), core->channel(),
         fmt::format("model {} on [ND {}][NC {}]", model_id_, core->device().index(), core->core()));
+    if (logical_->share_weights && program_->uuid != decltype(program_->uuid){}) {
+      const WeightRegistry::Key key{.uuid = program_->uuid,
+                                    .subgraph = static_cast<std::uint32_t>(rank),
+                                    .channel = core->channel()};
+      share->weights = core->device().weights().get(key, [&] {
+        return std::make_shared<SharedWeights>(
+            Allocator::make(core->device().pool(), core->core(), core->channel(),
+                            fmt::format("weights of model {}", program_->name)),
+            logical_->software);
+      });
+    }
     cores_.push_back(std::move(share));
   }
   const auto staged = [&]() -> Status {
@@ -137,6 +149,7 @@ Status ModelImpl::stage(std::uint32_t form) {
     release();
     return std::move(status).with_context(fmt::format("model '{}'", program_->name));
   }
+  errors_at_load_ = logical_->cores.front()->device().memory_errors();
   if (logical_->software.checks_anything()) name_ranges();
   if (logical_->software.inspects()) announce_for_inspection();
   return Status::ok();
@@ -236,6 +249,10 @@ Status ModelImpl::place_variable(CoreModel& core, const neff::Variable& v, std::
     case neff::VariableType::kFile:
     case neff::VariableType::kTmpBuf: {
       const bool weight = v.type == neff::VariableType::kFile;
+      if (weight && core.weights) {
+        ONRT_ASSIGN(address, core.weights->place(v));
+        if (address != kUnplaced) return Status::ok();
+      }
       ONRT_ASSIGN(DmemPtr memory,
                   core.allocator->allocate({.bytes = std::max<std::uint64_t>(v.size, 1),
                                             .alignment = v.alignment,

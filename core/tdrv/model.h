@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tdrv/core_node.h"
@@ -21,7 +22,8 @@ struct CoreModel {
   CoreNode* core = nullptr;
   // First declared, last freed: everything below lives in it.
   std::shared_ptr<Allocator> allocator;
-  std::vector<DmemPtr> memory;  // variables, static rings, tables
+  std::vector<DmemPtr> memory;             // variables, static rings, tables
+  std::shared_ptr<SharedWeights> weights;  // NULL: the constants are in `memory`
   // Regions that `virtual` variables are slices of; NULL = none.
   DmemPtr scratchpad, shared_scratchpad;
   DmemPtr argument_table;                     // cell with the address of the bound argument table
@@ -56,6 +58,8 @@ class ModelImpl final : public Model, public std::enable_shared_from_this<ModelI
   // allocates nothing and makes no driver call.
   Result<std::shared_ptr<IoBinding>> io_binding(std::span<const std::uint64_t> key);
   IoBindingCache& cache() { return cache_; }
+  // Counters of the device before the first run; nullopt: not known.
+  const std::optional<nrtp_ndl_memory_errors>& errors_at_load() const { return errors_at_load_; }
 
   std::atomic<std::uint32_t> executions{0};  // bound and not finished
 
@@ -83,6 +87,7 @@ class ModelImpl final : public Model, public std::enable_shared_from_this<ModelI
   LogicalCore* logical_;
   std::uint32_t model_id_;
   bool released_ = false;
+  std::optional<nrtp_ndl_memory_errors> errors_at_load_;
   std::vector<std::unique_ptr<CoreModel>> cores_;
   IoBindingCache cache_;  // after cores_: its rings go first
 };

@@ -52,6 +52,8 @@ struct BringUpOptions {
   // Checked only: the scratchpad is one contiguous region, which has no pages.
   std::uint64_t scratchpad_page_bytes = 512ull << 20;
   bool report_numerical_errors = false;  // a NaN record fails the execution with 1003
+  // Instances of a model (same uuid) on one HBM use one copy of its constants.
+  bool share_weights = false;
 };
 
 class Tensor;
@@ -228,9 +230,19 @@ class Model {
   virtual std::uint32_t model_id() const = 0;
 };
 
+// Told during step() what the program reports before it ends.
+class ExecutionListener {
+ public:
+  virtual void output_finished(std::size_t output) = 0;  // index in program().outputs
+
+ protected:
+  ~ExecutionListener() = default;
+};
+
 class Execution {
  public:
   virtual ~Execution() = default;
+  ExecutionListener* listener = nullptr;  // of the next runs; NULL: nobody
 };
 
 class IoStaging {

@@ -21,8 +21,8 @@ bool get(const nrtp_host* host, const char* key, std::string* out, std::size_t l
   return !out->empty();
 }
 
-// A list of dumps may be long; more than this is no setting.
-constexpr std::size_t kInspectBytes = 1 << 20;
+// A list of dumps or faults may be long; more than this is no setting.
+constexpr std::size_t kListBytes = 1 << 20;
 constexpr std::size_t kPathBytes = 4096;
 
 // Decimal or 0x, optionally followed by K, M, G or T (powers of 1024).
@@ -136,8 +136,15 @@ bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string*
     return false;
   }
   out->refuse_unconfirmed = unconfirmed == "refuse";
+  std::string faults;
+  const FaultLimits limits{.devices = std::max(out->devices, 1u),
+                           .cores = out->product->cores,
+                           .rings = out->arch->geometry->dma_per_core};
+  if (get(host, "emulator.faults", &faults, kListBytes) &&
+      !parse_faults(faults, limits, &out->faults, error))
+    return false;
   std::string items;
-  if (get(host, "emulator.inspect", &items, kInspectBytes) &&
+  if (get(host, "emulator.inspect", &items, kListBytes) &&
       !parse_inspect(items, &out->inspect.items, error))
     return false;
   get(host, "emulator.inspect_dir", &out->inspect.directory, kPathBytes);

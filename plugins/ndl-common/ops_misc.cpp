@@ -3,6 +3,8 @@
 // Pod state, diagnostics, profiles and the clock.
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstdio>
 #include <cstring>
 
 #include "ndl-common/ops.h"
@@ -160,6 +162,34 @@ int64_t control(void* ctx, const char* request, char* reply, size_t n) noexcept 
   return port.control(at.ndl->port_ctx, request, reply, n);
 }
 
+// One counter of the device's statistics. 0 or -errno.
+int read_counter(const Context& ndl, uint32_t device, const char* name, uint64_t* out) noexcept {
+  char path[128], text[32] = {};
+  std::snprintf(path, sizeof path, "/sys/class/neuron_device/neuron%u/stats/hardware/%s", device,
+                name);
+  const int64_t read = ndl.port->read_text(ndl.port_ctx, path, text, sizeof text - 1);
+  if (read < 0) return static_cast<int>(read);
+  const auto [end, error] =
+      std::from_chars(text, text + std::min<int64_t>(read, sizeof text - 1), *out);
+  return error == std::errc{} && (*end == '\n' || *end == '\0') ? 0 : -EBADMSG;
+}
+
+int memory_errors(void* ctx, uint64_t dev, nrtp_ndl_memory_errors* out) noexcept {
+  const OnDevice at = on_device(ctx, dev);
+  if (at.error) return at.error;
+  if (!out) return -EINVAL;
+  nrtp_ndl_memory_errors errors{};
+  const uint32_t device = at.device->index;
+  int error = read_counter(*at.ndl, device, "sram_ecc_uncorrected", &errors.sram_uncorrected);
+  if (!error) error = read_counter(*at.ndl, device, "mem_ecc_uncorrected", &errors.hbm_uncorrected);
+  if (error) return error;
+  // Younger than the others.
+  error = read_counter(*at.ndl, device, "mem_ecc_repairable_uncorrected", &errors.hbm_repairable);
+  if (error == -ENOENT) error = errors.hbm_repairable = 0;
+  if (!error) *out = errors;
+  return error;
+}
+
 }  // namespace
 
 constexpr nrtp_ndl_pod kPodOps = {
@@ -185,6 +215,7 @@ constexpr nrtp_ndl_misc kMiscOps = {
     .now_us = now_us,
     .sleep_us = sleep_us,
     .control = control,
+    .memory_errors = memory_errors,
 };
 
 }  // namespace opennrt::ndl

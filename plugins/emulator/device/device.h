@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "device/faults.h"
 #include "device/memory.h"
 #include "inspect/inspector.h"
 #include "opennrt/arch.h"
@@ -29,6 +31,7 @@ struct DeviceConfig {
   std::uint32_t threads = 1;
   VerifyOptions verify{};
   InspectOptions inspect{};
+  std::vector<Fault> faults{};  // of all devices
   // Refuse instructions whose meaning is partly our reading; else they execute
   // and the log names each once.
   bool refuse_unconfirmed = false;
@@ -44,6 +47,13 @@ struct RingConfig {
 struct RingState {
   std::uint64_t base = 0;
   std::uint32_t length = 0, head = 0, tail = 0;
+  bool aborted = false;  // the DMA engine has given up
+};
+
+// What the driver counts of memory errors since it was loaded. The HBM counters
+// do not overlap.
+struct ErrorCounters {
+  std::uint64_t sram_uncorrected = 0, hbm_uncorrected = 0, hbm_repairable = 0;
 };
 
 class Device {
@@ -112,6 +122,7 @@ class Device {
   // Writes a record into a notification queue as the silicon would: fault injection.
   virtual void inject_notification(std::uint32_t core, std::uint32_t queue, std::uint16_t sub_id,
                                    std::uint16_t kind) = 0;
+  virtual ErrorCounters error_counters() = 0;
 
   // HBM was handed out, given back, or made visible to a process that may write it
   // unseen: for the checks of `verify`, and so that engines forget old images.

@@ -37,6 +37,8 @@ class NotificationBlock {
   // Offset of the overflow cause in the block, and its bit.
   static constexpr std::uint64_t kOverflowCause = 0x1C;
   static constexpr std::uint32_t kOverflowBit = 1u << 29;
+  // As push() to a full ring.
+  void lose_record() { overflow_.store(true, std::memory_order_release); }
   bool overflow() const { return overflow_.load(std::memory_order_acquire); }
 
   // As after power-on, ring set-up included.

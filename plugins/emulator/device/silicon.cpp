@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "opennrt/isa/records.h"
 #include "opennrt/isa/table.h"
 
 namespace opennrt::emu {
@@ -88,6 +89,9 @@ Silicon::Silicon(const DeviceConfig& config, std::shared_ptr<DeviceMemory> memor
     inspector_ = std::make_unique<Inspector>(config.inspect, map_, [this](const std::string& text) {
       log(NRTP_LOG_ERROR, "device " + std::to_string(config_.index) + ": " + text);
     });
+  if (!config.faults.empty())
+    faults_ = std::make_unique<FaultInjector>(config.faults, config.index, cores);
+  if (faults_ && faults_->empty()) faults_.reset();
   // The engines look once who watches them.
   for (std::uint32_t i = 0; i < cores; ++i)
     cores_.push_back(std::make_unique<Core>(this, i, arch.geometry->engines, config.threads));
@@ -166,6 +170,52 @@ void Silicon::report(const Origin& who, ErrorType type, std::uint16_t detail,
 }
 
 void Silicon::notify(std::uint32_t core, std::uint32_t queue, const Notification& record) {
+  if (!faults_) {
+    push_record(core, queue, record);
+    return;
+  }
+  const std::uint32_t engine = queue - map_.geometry().status_queue_first;
+  const std::uint32_t kind = record.word1 >> 16;
+  if (kind == isa::kNotifyEnd && faults_->loses_end(core, engine)) {
+    cores_[core]->notifications().lose_record();
+    return;
+  }
+  push_record(core, queue, record);
+  if (kind == isa::kNotifyStart)
+    for (const Fault& fault : faults_->started(core, engine)) inject(core, engine, fault);
+}
+
+// On the thread of the engine that has just reported START; it holds no queue.
+void Silicon::inject(std::uint32_t core, std::uint32_t engine, const Fault& fault) {
+  const nrtp_arch_geometry& g = map_.geometry();
+  switch (fault.point) {
+    case Fault::Point::kErrorRecord:
+      push_record(core, g.error_queue,
+                  {.word0 = 0, .word1 = fault.type | engine << 8 | fault.detail << 16});
+      return;
+    case Fault::Point::kCustomRecord:
+      cores_[core]->engine(engine).notify(isa::kNotifyCustom, fault.sub_id, fault.hint);
+      return;
+    case Fault::Point::kQueueOverflow:
+      faults_->lose_end(core, engine);
+      return;
+    case Fault::Point::kHang:
+      cores_[core]->engine(engine).hang();
+      return;
+    case Fault::Point::kDmaAbort:
+      dma_->abort_engine(map_.arch().dma->core_engine(config_.product, core, fault.ring));
+      return;
+    case Fault::Point::kSramUncorrected:
+    case Fault::Point::kHbmUncorrected:
+    case Fault::Point::kHbmRepairable:
+      faults_->count(fault);
+      return;
+  }
+}
+
+ErrorCounters Silicon::error_counters() { return faults_ ? faults_->counters() : ErrorCounters{}; }
+
+void Silicon::push_record(std::uint32_t core, std::uint32_t queue, const Notification& record) {
   switch (cores_[core]->notifications().push(map_, queue, record.word0, record.word1, time_ps())) {
     case NotificationBlock::Result::kWritten:
     case NotificationBlock::Result::kNoRing:
@@ -237,6 +287,7 @@ void Silicon::reset_cores(std::uint32_t mask) {
   for (std::uint32_t core = 0; core < cores_.size(); ++core) {
     if ((mask >> core & 1) == 0) continue;
     cores_[core]->reset();
+    if (faults_) faults_->reset(core);
     if (verifier_) verifier_->core_reset(core);
     poison_core(core);
     for (std::uint32_t i = 0; i < map_.geometry().dma_per_core; ++i) {

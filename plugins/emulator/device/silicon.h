@@ -15,6 +15,7 @@
 #include "device/address_map.h"
 #include "device/bus.h"
 #include "device/device.h"
+#include "device/fault_injector.h"
 #include "device/notification.h"
 #include "device/register_store.h"
 #include "device/sync_bank.h"
@@ -56,6 +57,7 @@ class Silicon final : public Device, public Bus {
   bool notification_overflow(std::uint32_t core) override;
   void inject_notification(std::uint32_t core, std::uint32_t queue, std::uint16_t sub_id,
                            std::uint16_t kind) override;
+  ErrorCounters error_counters() override;
   void memory_allocated(std::uint64_t pa, std::uint64_t bytes) override;
   void memory_freed(std::uint64_t pa, std::uint64_t bytes) override;
   void memory_mapped(std::uint64_t pa, std::uint64_t bytes) override;
@@ -98,6 +100,8 @@ class Silicon final : public Device, public Bus {
   bool engine_read(const nrtp_addr_class& c, std::uint32_t* out);
   void poison_core(std::uint32_t core);
   bool run_in_random_order(std::uint64_t max_records);
+  void push_record(std::uint32_t core, std::uint32_t queue, const Notification& record);
+  void inject(std::uint32_t core, std::uint32_t engine, const Fault& fault);
   bool has_core(std::uint32_t core) const { return core < cores_.size(); }
   std::uint64_t time_ps() const;
   // After a write to a region that only keeps what is written.
@@ -124,7 +128,8 @@ class Silicon final : public Device, public Bus {
   std::unique_ptr<DmaFabric> dma_;
   std::unique_ptr<Verifier> verifier_;
   std::unique_ptr<Inspector> inspector_;
-  std::mutex order_mutex_;  // one thread at a time in random order; guards random_
+  std::unique_ptr<FaultInjector> faults_;  // nullptr: none are asked for
+  std::mutex order_mutex_;                 // one thread at a time in random order; guards random_
   std::mt19937_64 random_;
   std::atomic<std::uint32_t> reported_{0};             // error lines written to the log
   std::array<std::atomic<bool>, 256> reading_told_{};  // by opcode

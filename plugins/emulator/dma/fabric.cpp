@@ -151,7 +151,7 @@ void DmaFabric::init(std::uint32_t engine, std::uint32_t queue, const RingConfig
   std::lock_guard lock(q.mutex);
   attach(q.ring[kDirTx], tx);
   attach(q.ring[kDirRx], rx);
-  q.stopped = false;
+  q.stopped = q.aborted;
 }
 
 int DmaFabric::start(std::uint32_t engine, std::uint32_t queue, std::uint32_t tx_count,
@@ -176,10 +176,25 @@ void DmaFabric::state(std::uint32_t engine, std::uint32_t queue, RingState* tx, 
   std::lock_guard lock(q.mutex);
   *tx = snapshot(q.ring[kDirTx]);
   *rx = snapshot(q.ring[kDirRx]);
+  tx->aborted = rx->aborted = q.aborted;
 }
 
 void DmaFabric::reset_engine(std::uint32_t engine) {
-  for (std::uint32_t queue = 0; queue < queues_; ++queue) init(engine, queue, {}, {});
+  for (std::uint32_t queue = 0; queue < queues_; ++queue) {
+    {
+      std::lock_guard lock(at(engine, queue).mutex);
+      at(engine, queue).aborted = false;
+    }
+    init(engine, queue, {}, {});
+  }
+}
+
+void DmaFabric::abort_engine(std::uint32_t engine) {
+  if (engine >= engines_) return;
+  for (std::uint32_t queue = 0; queue < queues_; ++queue) {
+    std::lock_guard lock(at(engine, queue).mutex);
+    at(engine, queue).stopped = at(engine, queue).aborted = true;
+  }
 }
 
 void DmaFabric::ring(const Doorbell& bell, const Origin& who) {
@@ -209,7 +224,7 @@ void DmaFabric::perform(const Doorbell& bell, const Origin& who, std::vector<Doo
     // A program that resets its queues relies on their work being done.
     if (deferred_ && !q.stopped) walk(bell.engine, bell.queue, deferred, kAllPackets);
     reset_ring(side);
-    q.stopped = false;
+    q.stopped = q.aborted;
     return;
   }
   const std::uint32_t length = side.length.load(std::memory_order_acquire);

@@ -41,6 +41,7 @@ struct DmaRing {
 struct DmaQueue {
   std::mutex mutex;
   bool stopped = false;  // by an error, until a reset; guarded by mutex
+  bool aborted = false;  // until the engine is reset; guarded by mutex
   DmaRing ring[2];
   // Transposes whose sides are not one run of memory each; grows to the largest
   // packet seen. Guarded by mutex.
@@ -69,6 +70,8 @@ class DmaFabric {
   void state(std::uint32_t engine, std::uint32_t queue, RingState* tx, RingState* rx);
   // Every queue of the engine as after power-on.
   void reset_engine(std::uint32_t engine);
+  // The engine gives up: its queues do nothing any more. Call without a queue's lock.
+  void abort_engine(std::uint32_t engine);
 
   // One packet of one of the queues that have work, `choice` picks it. False:
   // no queue could go on.

@@ -105,6 +105,7 @@ bool Machine::build(std::string* error) {
     device.threads = config_.threads;
     device.verify = config_.verify;
     device.inspect = config_.inspect;
+    device.faults = config_.faults;
     device.refuse_unconfirmed = config_.refuse_unconfirmed;
     node->device = config_.make_device(device, node->memory, error);
     if (!node->device) return false;

@@ -49,6 +49,7 @@ struct MachineConfig {
   bool failed_reset = false;  // the start-up reset never completes
   VerifyOptions verify{};
   InspectOptions inspect{};
+  std::vector<Fault> faults;        // emulator.faults
   bool refuse_unconfirmed = false;  // emulator.unconfirmed_instructions
   std::string report;               // file written when the device goes: see write_report
 };

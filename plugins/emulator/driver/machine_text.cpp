@@ -78,6 +78,19 @@ const DeviceFile kDeviceFiles[] = {
      [](const Machine& m, DeviceNode&) { return family(m.config().product->name) + "\n"; }},
     {"info/architecture/device_name",
      [](const Machine& m, DeviceNode&) { return std::string(m.config().product->silicon) + "\n"; }},
+    // Counters since the driver was loaded (aws-neuron-driver 2.24.7.0).
+    {"stats/hardware/sram_ecc_uncorrected",
+     [](const Machine&, DeviceNode& node) {
+       return std::to_string(node.device->error_counters().sram_uncorrected) + "\n";
+     }},
+    {"stats/hardware/mem_ecc_uncorrected",
+     [](const Machine&, DeviceNode& node) {
+       return std::to_string(node.device->error_counters().hbm_uncorrected) + "\n";
+     }},
+    {"stats/hardware/mem_ecc_repairable_uncorrected",
+     [](const Machine&, DeviceNode& node) {
+       return std::to_string(node.device->error_counters().hbm_repairable) + "\n";
+     }},
 };
 
 // "neuron<N>/rest" below the class directory; false for anything else.

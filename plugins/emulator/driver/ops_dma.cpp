@@ -19,7 +19,7 @@ constexpr std::uint32_t kTx = 0, kRx = 1;  // dma_queue_type; 2 is the completio
 constexpr std::uint32_t kMinDescs = 32, kMaxDescs = 16777200, kDescStep = 16;
 constexpr std::uint64_t kDescBytes = 16, kRingAlign = 256;
 constexpr std::uint32_t kBatchMax = 256;
-constexpr std::uint32_t kQueueEnabled = 2;  // sw_status
+constexpr std::uint32_t kQueueEnabled = 2, kQueueAborted = 3;  // sw_status
 constexpr std::uint32_t kUdmaRevision = 4;
 
 // Engine states of the interface and what GET_STATE shows for them; others
@@ -84,7 +84,7 @@ std::int64_t queue_init(Call& call, const abi::DmaQueueInit& a) {
 
 abi::DmaQueueState show(const RingState& ring) {
   abi::DmaQueueState state;
-  state.sw_status = kQueueEnabled;
+  state.sw_status = ring.aborted ? kQueueAborted : kQueueEnabled;
   state.base_addr = ring.base;
   state.length = ring.length;
   state.head_pointer = ring.head;

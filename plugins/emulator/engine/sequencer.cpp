@@ -82,7 +82,7 @@ void Sequencer::configure(Bus* bus, SyncBank* sync, std::uint32_t core, std::uin
 }
 
 void Sequencer::reset() {
-  running_ = failed_ = false;
+  running_ = failed_ = hung_ = false;
   blocked_on_ = {};
   pc_ = 0;
   state_.reset();
@@ -336,7 +336,7 @@ std::uint64_t Sequencer::run(std::uint64_t budget) {
   std::uint64_t retired = 0;
   while (retired < budget) {
     if (!running_) {
-      if (!take_arm()) break;
+      if (hung_ || !take_arm()) break;
       pc_ = std::uint64_t{start_hi_.load(std::memory_order_acquire)} << 32 |
             start_lo_.load(std::memory_order_acquire);
       running_ = true;
@@ -358,6 +358,7 @@ std::string Sequencer::describe() const {
 }
 
 std::string Sequencer::describe_state() const {
+  if (hung_) return "hangs by an injected fault";
   if (!running_) return failed_ ? "stopped by an error" : "";
   std::string text;
   const std::uint8_t* memory = map_->memory(pc_, isa::kRecordBytes);

@@ -40,6 +40,11 @@ class Sequencer {
   std::uint32_t start_hi() const { return start_hi_.load(std::memory_order_acquire); }
 
   void reset();
+  // Does nothing any more until a reset; from a handler of the engine.
+  void hang() {
+    running_ = false;
+    hung_ = true;
+  }
   // Device memory was given back; under the run token.
   void memory_freed(std::uint64_t address, std::uint64_t bytes) { cache_.forget(address, bytes); }
 
@@ -127,7 +132,7 @@ class Sequencer {
   Wait blocked_on_;  // mode 0: on nothing
   EngineState state_;
   isa::Generation generation_ = isa::Generation::kSunda;
-  bool running_ = false, failed_ = false;
+  bool running_ = false, failed_ = false, hung_ = false;
   std::uint64_t pc_ = 0;
   std::uint64_t furthest_ = 0;  // highest slot since then
   std::atomic<std::uint64_t> slots_reached_{0};

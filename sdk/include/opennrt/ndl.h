@@ -96,6 +96,12 @@ typedef struct nrtp_ndl_queue_state {
   uint32_t length, head, tail;
 } nrtp_ndl_queue_state;
 
+/* Memory errors that the driver has counted since it was loaded. The HBM counters
+ * do not overlap. */
+typedef struct nrtp_ndl_memory_errors {
+  uint64_t sram_uncorrected, hbm_uncorrected, hbm_repairable;
+} nrtp_ndl_memory_errors;
+
 /* One range of a batched copy. */
 typedef struct nrtp_copy_op {
   uint64_t offset; /* relative to the batch's mem_offset */
@@ -309,6 +315,8 @@ typedef struct nrtp_ndl_misc {
   void (*sleep_us)(void* ctx, uint32_t us); /* the port's; never with a lock held */
   /* The port's; -EINVAL where it has none. */
   int64_t (*control)(void* ctx, const char* request, char* reply, size_t n);
+  /* -ENOENT where the driver has no such counters. */
+  int (*memory_errors)(void* ctx, uint64_t dev, nrtp_ndl_memory_errors* out);
 } nrtp_ndl_misc;
 
 /* Mandatory members: all of probe and sync; device.available, open, close,

@@ -116,6 +116,57 @@ TEST_F(Executions, OutputsOfResultsAreCounted) {
   EXPECT_EQ(Tensors::instance().reset_completions(0).code(), NRT_INVALID);
 }
 
+// The program says that an output is finished: it counts at once, and once.
+TEST_F(Executions, ReportedOutputsAreNotCountedTwice) {
+  tdrv_->reports = {1, 1, 7};
+  std::uint64_t seen_early = 0;
+  tdrv_->outcome = [&](std::uint64_t) -> Status {
+    seen_early = count(y_);
+    EXPECT_EQ(count(x_), 0u);
+    return {};
+  };
+  ASSERT_TRUE(manager_->execute(model_, in_, out_).is_ok());
+  EXPECT_EQ(seen_early, 1u);
+  EXPECT_EQ(count(x_), 1u);
+  EXPECT_EQ(count(y_), 1u);
+  // The next run begins anew; what was finished stays so when the run fails.
+  tdrv_->outcome = [](std::uint64_t) { return Status::make(NRT_EXEC_OOB, "x"); };
+  EXPECT_EQ(manager_->execute(model_, in_, out_).code(), NRT_EXEC_OOB);
+  EXPECT_EQ(count(x_), 1u);
+  EXPECT_EQ(count(y_), 2u);
+  tdrv_->outcome = nullptr;
+}
+
+TEST_F(Executions, AReportWakesWhoWaits) {
+  tdrv_->reports = {0};
+  tdrv_->steps_per_execution = 1'000'000;
+  std::thread executor([&] { manager_->execute(model_, in_, out_); });
+  const Status status =
+      wait_for_completions([&]() -> Result<std::uint64_t> { return count(x_); }, 10'000'000, 1);
+  EXPECT_TRUE(status.is_ok()) << status.message();
+  EXPECT_EQ(count(y_), 0u);  // the run is still on its way
+  executor.join();
+  EXPECT_EQ(count(x_), 1u);
+  EXPECT_EQ(count(y_), 1u);
+}
+
+// What lies in a stand-in is not yet in the caller's tensor.
+TEST_F(Executions, ReportedHostOutputsCountWhenTheyHaveBeenCopied) {
+  Tensors& tensors = Tensors::instance();
+  const TensorHandle host = *manager_->allocate_tensor(NRT_TENSOR_PLACEMENT_VIRTUAL, 0, 4, "host");
+  ASSERT_TRUE(tensors.add_to_set(out_, "y", host).is_ok());
+  tdrv_->reports = {1};
+  std::uint64_t seen_early = 9;
+  tdrv_->outcome = [&](std::uint64_t) -> Status {
+    seen_early = count(host);
+    return {};
+  };
+  ASSERT_TRUE(manager_->execute(model_, in_, out_).is_ok());
+  EXPECT_EQ(seen_early, 0u);
+  EXPECT_EQ(count(host), 1u);
+  tdrv_->outcome = nullptr;
+}
+
 TEST_F(Executions, BatchesWaitUnlessUnchecked) {
   std::array<char, 4> bytes = {1, 2, 3, 4}, back{};
   nrt_tensor_batch_op_t op{0, 4, bytes.data()};

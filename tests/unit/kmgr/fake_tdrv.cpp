@@ -146,6 +146,8 @@ tdrv::StepResult FakeTdrv::step(tdrv::Execution& execution, std::uint64_t) {
   const std::lock_guard lock(core_mutex_);
   Core& core = cores_[e.core];
   if (e.number != core.finished + 1) ++misuse;  // oldest first
+  if (e.steps_left == steps_per_execution && e.model != nullptr && e.listener != nullptr)
+    for (const std::size_t output : reports) e.listener->output_finished(output);
   if (--e.steps_left > 0) return tdrv::StepResult::kInFlight;
   ++core.finished;
   if (outcome) e.status = outcome(e.number);

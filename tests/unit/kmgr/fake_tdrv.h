@@ -120,6 +120,7 @@ class FakeTdrv final : public tdrv::Tdrv {
   // What the next steps and calls do; set before use.
   std::atomic<int> steps_per_execution{3};
   std::atomic<bool> lost{false};
+  std::vector<std::size_t> reports;  // outputs a program says it has finished, at its first step
   std::function<Status(std::uint64_t number)> outcome;  // of the n-th kick, 1-based
   std::function<Status()> on_stage, on_bind, on_arm, on_kick, on_unstage, on_staging;
 

@@ -108,12 +108,28 @@ INSTANTIATE_TEST_SUITE_P(
     Codes, UnitHealth,
     ::testing::Values(Outcome{NRT_EXEC_COMPLETED_WITH_NUM_ERR, false},
                       Outcome{NRT_EXEC_COMPLETED_WITH_ERR, false}, Outcome{NRT_EXEC_OOB, false},
+                      Outcome{NRT_EXEC_BAD_INPUT, false}, Outcome{NRT_EXEC_NC_BUSY, false},
                       Outcome{NRT_TIMEOUT, true}, Outcome{NRT_HW_ERROR, true},
                       Outcome{NRT_FAILURE, true}, Outcome{NRT_EXEC_HW_ERR_COLLECTIVES, true},
                       Outcome{NRT_EXEC_HW_ERR_HBM_UE, true}, Outcome{NRT_EXEC_HW_ERR_NC_UE, true},
                       Outcome{NRT_EXEC_HW_ERR_DMA_ABORT, true},
-                      Outcome{NRT_EXEC_SW_NQ_OVERFLOW, true}),
+                      Outcome{NRT_EXEC_SW_NQ_OVERFLOW, true},
+                      Outcome{NRT_EXEC_HW_ERR_REPAIRABLE_HBM_UE, true},
+                      Outcome{NRT_NETWORK_PROXY_FAILURE, true}),
     [](const auto& row) { return std::to_string(static_cast<int>(row.param.code)); });
+
+// Where the engines are after a stop that failed is not known.
+TEST_F(UnitTest, AnyFailureOfAStopIsFatal) {
+  for (const NRT_STATUS code : {NRT_EXEC_COMPLETED_WITH_ERR, NRT_EXEC_OOB, NRT_TIMEOUT}) {
+    FakeTdrv tdrv;
+    auto unit = *Unit::create(tdrv, 0, 2);
+    tdrv.outcome = [code](std::uint64_t) { return Status(code, "said the device"); };
+    EXPECT_EQ(unit->stop(10).code(), code);
+    EXPECT_TRUE(unit->is_fatal());
+    EXPECT_EQ(unit->stop(10).code(), NRT_EXEC_UNIT_UNRECOVERABLE);
+    EXPECT_EQ(tdrv.stops, 1);
+  }
+}
 
 // A status that leaves a core usable does not when its execution was lost.
 TEST_F(UnitTest, LostExecutionIsFatalWhateverItsStatus) {

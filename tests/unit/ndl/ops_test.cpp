@@ -392,6 +392,30 @@ TEST_F(OpsTest, AppsInfoFillsTheCallersBuffer) {
   EXPECT_EQ(ops->device->apps_info(ctx, dev, out.data(), 2, 0x10000), -EINVAL);
 }
 
+TEST_F(OpsTest, MemoryErrorsAreStatisticsOfTheDevice) {
+  const std::string dir = "/sys/class/neuron_device/neuron0/stats/hardware/";
+  nrtp_ndl_memory_errors errors{7, 7, 7};
+  EXPECT_EQ(ops->misc->memory_errors(ctx, dev, &errors), -ENOENT);
+  EXPECT_EQ(errors.hbm_uncorrected, 7u);
+  port.texts[dir + "sram_ecc_uncorrected"] = "3\n";
+  port.texts[dir + "mem_ecc_uncorrected"] = "4294967295\n";
+  // Drivers without repair have no third counter.
+  ASSERT_EQ(ops->misc->memory_errors(ctx, dev, &errors), 0);
+  EXPECT_EQ(errors.sram_uncorrected, 3u);
+  EXPECT_EQ(errors.hbm_uncorrected, 4294967295u);
+  EXPECT_EQ(errors.hbm_repairable, 0u);
+  port.texts[dir + "mem_ecc_repairable_uncorrected"] = "12";
+  ASSERT_EQ(ops->misc->memory_errors(ctx, dev, &errors), 0);
+  EXPECT_EQ(errors.hbm_repairable, 12u);
+  for (const char* bad : {"", "x\n", "1x\n"}) {
+    port.texts[dir + "mem_ecc_uncorrected"] = bad;
+    EXPECT_EQ(ops->misc->memory_errors(ctx, dev, &errors), -EBADMSG) << bad;
+  }
+  port.text_errors[dir + "sram_ecc_uncorrected"] = -EIO;
+  EXPECT_EQ(ops->misc->memory_errors(ctx, dev, &errors), -EIO);
+  EXPECT_EQ(ops->misc->memory_errors(ctx, 0, &errors), -EINVAL);
+}
+
 TEST_F(OpsTest, PrintkSendsTextWithItsZero) {
   port.on(0x40104E71, 16, [](void* arg) {
     EXPECT_STREQ(get<const char*>(arg, 0), "hello");
@@ -454,6 +478,7 @@ TEST_F(OpsTest, NullOutPointersAreRefused) {
   EXPECT_EQ(ops->pod->mapping_info(ctx, nullptr), -EINVAL);
   EXPECT_EQ(ops->misc->profile_get(ctx, dev, nullptr), -EINVAL);
   EXPECT_EQ(ops->misc->profile_list(ctx, dev, nullptr, 32), -EINVAL);
+  EXPECT_EQ(ops->misc->memory_errors(ctx, dev, nullptr), -EINVAL);
   EXPECT_EQ(ops->dma->compl_queues(ctx, dev, nullptr, 264), -EINVAL);
   EXPECT_EQ(ops->dma->compl_queues(ctx, dev, g_buffer.data(), 263), -EINVAL);
   EXPECT_EQ(ops->dma->h2t_alloc(ctx, dev, 0, 0, 0, nullptr, nullptr, nullptr), -EINVAL);

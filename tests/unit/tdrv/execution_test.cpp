@@ -284,6 +284,69 @@ TEST_F(ExecutionTest, OverflowExplainsATimeout) {
   EXPECT_EQ(status().code(), NRT_EXEC_SW_NQ_OVERFLOW);
 }
 
+// Counters that have grown since the model was loaded.
+TEST_F(ExecutionTest, CountersExplainATimeout) {
+  driver_.memory_errors = {5, 6, 7};
+  model_ = *tdrv_->stage(test::small_program(), 0, 2);
+  driver_.memory_errors.hbm_repairable = 8;
+  driver_.memory_errors.sram_uncorrected = 9;
+  start_silent();
+  EXPECT_EQ(wait(), StepResult::kFailed);
+  EXPECT_EQ(status().code(), NRT_EXEC_HW_ERR_REPAIRABLE_HBM_UE);
+  const std::string text(status().message());
+  EXPECT_EQ(text.find("(FATAL-RT-UNDEFINED-STATE) [ND 0][NC 0] model 'small'"), 0u) << text;
+  for (const char* part : {"repairable HBM error: no progress for 100 ms", "7 -> 8", "5 -> 9",
+                           "missing: [ND 0][NC 0] PE START"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+}
+
+TEST_F(ExecutionTest, CountersThatTheDriverDoesNotTellExplainNothing) {
+  driver_.tells_memory_errors = false;
+  start_silent();
+  EXPECT_EQ(wait(), StepResult::kFailed);
+  EXPECT_EQ(status().code(), NRT_TIMEOUT);
+}
+
+TEST_F(ExecutionTest, AbortedDmaExplainsATimeout) {
+  const auto& arch = driver_.arch();
+  // Of this core, and one that is not.
+  driver_.aborted_engines = {arch.dma->core_engine(&driver_.product(), 0, 5)};
+  start_silent();
+  EXPECT_EQ(wait(), StepResult::kFailed);
+  EXPECT_EQ(status().code(), NRT_EXEC_HW_ERR_DMA_ABORT);
+  const std::string engine = "DMA engine " + std::to_string(*driver_.aborted_engines.begin());
+  EXPECT_NE(status().message().find(engine + " queue 0"), std::string_view::npos)
+      << status().message();
+}
+
+TEST_F(ExecutionTest, AbortedDmaOfAnotherCoreDoesNot) {
+  const auto& arch = driver_.arch();
+  driver_.aborted_engines = {arch.dma->core_engine(&driver_.product(), 1, 5)};
+  start_silent();
+  EXPECT_EQ(wait(), StepResult::kFailed);
+  EXPECT_EQ(status().code(), NRT_TIMEOUT);
+}
+
+// Only lost records explain records out of order.
+TEST_F(ExecutionTest, WrongOrderIsNoHardwareError) {
+  driver_.memory_errors.hbm_uncorrected = 1;
+  start_silent();
+  driver_.notify(status_queue(1), 3);
+  EXPECT_EQ(tdrv_->step(*execution_, 1000), StepResult::kFailed);
+  EXPECT_EQ(status().code(), NRT_FAILURE);
+}
+
+TEST_F(ExecutionTest, MemoryErrorGoesToTheKernelLogOnce) {
+  start_silent();
+  for (int i = 0; i < 3; ++i) driver_.notify(driver_.arch().geometry->error_queue, 3, 4 | 2 << 8);
+  driver_.notify_all(2);
+  driver_.notify_all(3);
+  EXPECT_EQ(wait(), StepResult::kFailed);
+  EXPECT_EQ(status().code(), NRT_EXEC_HW_ERR_NC_UE);
+  ASSERT_EQ(driver_.kernel_log.size(), 1u);
+  EXPECT_EQ(driver_.kernel_log[0], "NEURON_HW_ERR=SRAM_UNCORRECTABLE_ERROR nd-id=0 nc-id=0");
+}
+
 TEST_F(ExecutionTest, ErrorRecordsFailACompletedRunButNotTheCore) {
   start_silent();
   driver_.notify(driver_.arch().geometry->error_queue, 3, 9 | 2 << 8);  // sequencer error, POOL

@@ -361,6 +361,22 @@ void FakeDriver::fill_tables() {
     *ready = 1;
     return 0;
   };
+  // These three are asked on the way to an error only and count for nobody.
+  dma_.queue_state = [](void* ctx, std::uint64_t, std::uint32_t engine, std::uint32_t,
+                        nrtp_ndl_queue_state* tx, nrtp_ndl_queue_state* rx) {
+    *tx = *rx = {};
+    tx->sw_status = rx->sw_status = self(ctx).aborted_engines.contains(engine) ? 3 : 2;
+    return 0;
+  };
+  misc_.memory_errors = [](void* ctx, std::uint64_t, nrtp_ndl_memory_errors* out) {
+    if (!self(ctx).tells_memory_errors) return -ENOENT;
+    *out = self(ctx).memory_errors;
+    return 0;
+  };
+  misc_.printk = [](void* ctx, const char* text, std::uint32_t, std::uint32_t) {
+    self(ctx).kernel_log.push_back(text);
+    return 0;
+  };
   misc_.now_us = [](void* ctx) { return self(ctx).clock_ns / 1000; };
   misc_.sleep_us = [](void* ctx, std::uint32_t us) { self(ctx).clock_ns += us * 1000ull; };
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,8 +44,12 @@ class FakeDriver {
   bool answers = true;             // the device reacts to a kick
   std::uint32_t silent_cores = 0;  // mask of cores that do not
   std::uint64_t hbm_limit = UINT64_MAX;
+  nrtp_ndl_memory_errors memory_errors{};
+  bool tells_memory_errors = true;
+  std::set<std::uint32_t> aborted_engines;  // DMA engines whose queues gave up
 
   // --- what happened -----------------------------------------------------------
+  std::vector<std::string> kernel_log;
   std::uint64_t calls = 0;
   std::map<std::string_view, std::uint64_t> count;  // by member
   std::size_t live_memory() const;

@@ -7,6 +7,7 @@
 
 #include "allocation_count.h"
 #include "fake_driver.h"
+#include "tdrv/execution.h"
 #include "tdrv/logical_core.h"
 #include "tdrv/model.h"
 #include "tdrv/tdrv.h"
@@ -270,6 +271,31 @@ TEST_F(LogicalCoreTest, AnErrorOfOneCoreIsTheExecutionsResult) {
   tdrv_->finish(*execution_);
   EXPECT_FALSE(tdrv_->is_lost(0));
   run(*model);
+}
+
+// The highest rank of all cores, the first seen on ties; each core keeps its own.
+TEST_F(LogicalCoreTest, EachCoreKeepsItsOwnOutcome) {
+  const auto model = stage(two_core_program());
+  const std::uint32_t errors = driver_.arch().geometry->error_queue;
+  driver_.notify(errors, 3, 11, 0, 0);          // not known: NRT_HW_ERROR
+  driver_.notify(errors, 3, 6 | 4 << 8, 0, 1);  // semaphore error of core 1's SP
+  driver_.notify(errors, 3, 4, 0, 1);           // equal rank, seen later
+  ASSERT_TRUE(start(*model).is_ok());
+  EXPECT_EQ(wait(), StepResult::kFailed);
+  EXPECT_EQ(tdrv_->status(*execution_).code(), NRT_EXEC_COMPLETED_WITH_ERR);
+  EXPECT_NE(message().find("[ND 0][NC 1] model 'small': semaphore error on SP"), std::string::npos)
+      << message();
+  const auto& execution = static_cast<const ExecutionImpl&>(*execution_);
+  EXPECT_EQ(execution.outcome(0).status, NRT_HW_ERROR);
+  EXPECT_EQ(execution.outcome(0).errors, 1u << 15);
+  EXPECT_EQ(execution.outcome(1).status, NRT_EXEC_COMPLETED_WITH_ERR);
+  EXPECT_EQ(execution.outcome(1).errors, 1u << 5 | 1u << 3);
+  for (const std::size_t core : {0u, 1u})
+    EXPECT_LE(execution.outcome(core).start, execution.outcome(core).end);
+  tdrv_->finish(*execution_);
+  run(*model);
+  EXPECT_EQ(execution.outcome(0).status, NRT_SUCCESS);
+  EXPECT_EQ(execution.outcome(1).errors, 0u);
 }
 
 TEST_F(LogicalCoreTest, AKickThatReachesOneCoreOnlyLosesThePair) {
