@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -139,15 +140,22 @@ TEST_F(Executions, ReportedOutputsAreNotCountedTwice) {
 
 TEST_F(Executions, AReportWakesWhoWaits) {
   tdrv_->reports = {0};
-  tdrv_->steps_per_execution = 1'000'000;
-  std::thread executor([&] { manager_->execute(model_, in_, out_); });
+  std::atomic<bool> may_end{false};
+  tdrv_->outcome = [&](std::uint64_t) -> Status {
+    may_end.wait(false);
+    return {};
+  };
+  std::thread executor([&] { EXPECT_TRUE(manager_->execute(model_, in_, out_).is_ok()); });
   const Status status =
-      wait_for_completions([&]() -> Result<std::uint64_t> { return count(x_); }, 10'000'000, 1);
+      wait_for_completions([&]() -> Result<std::uint64_t> { return count(x_); }, 30'000'000, 1);
   EXPECT_TRUE(status.is_ok()) << status.message();
   EXPECT_EQ(count(y_), 0u);  // the run is still on its way
+  may_end = true;
+  may_end.notify_one();
   executor.join();
   EXPECT_EQ(count(x_), 1u);
   EXPECT_EQ(count(y_), 1u);
+  tdrv_->outcome = nullptr;
 }
 
 // What lies in a stand-in is not yet in the caller's tensor.
