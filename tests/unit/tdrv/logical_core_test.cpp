@@ -283,7 +283,7 @@ TEST_F(LogicalCoreTest, EachCoreKeepsItsOwnOutcome) {
   ASSERT_TRUE(start(*model).is_ok());
   EXPECT_EQ(wait(), StepResult::kFailed);
   EXPECT_EQ(tdrv_->status(*execution_).code(), NRT_EXEC_COMPLETED_WITH_ERR);
-  EXPECT_NE(message().find("[ND 0][NC 1] model 'small': semaphore error on SP"), std::string::npos)
+  EXPECT_NE(message().find("[ND 0][NC 1] model 'pair': semaphore error on SP"), std::string::npos)
       << message();
   const auto& execution = static_cast<const ExecutionImpl&>(*execution_);
   EXPECT_EQ(execution.outcome(0).status, NRT_HW_ERROR);

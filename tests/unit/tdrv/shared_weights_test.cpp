@@ -37,6 +37,9 @@ class SharedWeightsTest : public ::testing::Test {
     auto up = Tdrv::bring_up(driver_.bindings(), options);
     ASSERT_TRUE(up.is_ok()) << up.status().message();
     tdrv_ = *std::move(up);
+    // The scratchpad of a core comes with the first model and stays.
+    for (const std::uint32_t core : {0u, 1u})
+      ASSERT_TRUE(tdrv_->unstage(load(program(99), core)).is_ok());
     before_ = driver_.live_bytes();
   }
   std::shared_ptr<Model> load(std::shared_ptr<const neff::Program> p, std::uint32_t core = 0) {
