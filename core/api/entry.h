@@ -18,8 +18,8 @@
 namespace opennrt::api {
 
 inline void log_failure(const char* name, NRT_STATUS code, std::string_view message,
-                        Cause cause = Cause::kNone) noexcept {
-  log::api_error(name, nrt_get_status_as_str(code), code, message, cause);
+                        std::string_view remedy = {}) noexcept {
+  log::api_error(name, nrt_get_status_as_str(code), code, message, remedy);
 }
 
 inline void log_call(const char* name, const char* what, NRT_STATUS code) noexcept {
@@ -44,7 +44,7 @@ NRT_STATUS run(const char* name, Body&& body) noexcept {
       context.succeed();
       log_call(name, "queue full", code);
     } else {
-      log_failure(name, code, status.message(), status.cause());
+      log_failure(name, code, status.message(), status.remedy());
     }
   } catch (const std::bad_alloc&) {
     code = NRT_RESOURCE;

@@ -208,8 +208,7 @@ Status Session::bring_up() {
   }
   options.bring_up.lnc_size = reservation_->lnc_size();
   options.bring_up.form = form_of(config_->text(Key::kExecRuntimeForm));
-  const std::string share_weights = config_->get("load.share_weights").value_or("");
-  options.bring_up.share_weights = share_weights == "1" || share_weights == "true";
+  options.bring_up.share_weights = config_->flag(Key::kLoadShareWeights);
   options.bring_up.reset_cores = config_->flag(Key::kCoresResetOnInit);
   options.bring_up.queue_depth = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(config_->number(Key::kExecXuQueueDepth), 63));

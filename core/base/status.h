@@ -24,7 +24,7 @@ class [[nodiscard]] Status {
   Status() = default;
   Status(NRT_STATUS code, std::string message)
       : detail_(code == NRT_SUCCESS ? nullptr
-                                    : new Detail{code, Cause::kNone, std::move(message)}) {}
+                                    : new Detail{code, Cause::kNone, std::move(message), {}}) {}
 
   static Status ok() { return {}; }
   template <typename... Args>
@@ -55,18 +55,27 @@ class [[nodiscard]] Status {
     if (detail_) detail_->message.insert(0, std::string(context) + ": ");
     return std::move(*this);
   }
-  // Names the cause of a failure; the one that was named first stays.
-  Status because(Cause cause) && {
-    if (detail_ && detail_->cause == Cause::kNone) detail_->cause = cause;
+  // Names the cause of a failure; the one that was named first stays. `remedy`: what
+  // to do about it here, if more is known than resolution(cause) says.
+  Status because(Cause cause, std::string remedy = {}) && {
+    if (detail_ && detail_->cause == Cause::kNone) {
+      detail_->cause = cause;
+      detail_->remedy = std::move(remedy);
+    }
     return std::move(*this);
   }
   Cause cause() const { return detail_ ? detail_->cause : Cause::kNone; }
+  // What to do about the cause; empty when there is none.
+  std::string_view remedy() const {
+    return !detail_ || detail_->remedy.empty() ? resolution(cause())
+                                               : std::string_view(detail_->remedy);
+  }
 
  private:
   struct Detail {
     NRT_STATUS code;
     Cause cause;
-    std::string message;
+    std::string message, remedy;
   };
   std::unique_ptr<Detail> detail_;
 };

@@ -22,7 +22,7 @@ NRT_STATUS told(const AsyncRequest& r, const Status& status) {
                                     "nrta_tensor_read", "nrta_tensor_copy", "nrta_cc_schedule"};
   const char* const call = kCalls[static_cast<std::size_t>(r.kind)];
   const NRT_STATUS code = status.code();
-  log::api_error(call, nrt_get_status_as_str(code), code, status.message(), status.cause());
+  log::api_error(call, nrt_get_status_as_str(code), code, status.message(), status.remedy());
   dump::on_failure({.api = call, .code = code});
   return code;
 }

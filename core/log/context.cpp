@@ -111,11 +111,10 @@ bool hold_back(Level level, std::string_view line) {
 }
 
 void api_error(std::string_view api, const char* name, NRT_STATUS code, std::string_view message,
-               Cause cause) noexcept {
+               std::string_view remedy) noexcept {
   try {
     std::string text = fmt::format("{} ({}): {}", name, static_cast<int>(code), message);
-    if (const std::string_view remedy = resolution(cause); !remedy.empty())
-      text += fmt::format(" Resolution: {}", remedy);
+    if (!remedy.empty()) text += fmt::format(" Resolution: {}", remedy);
     remember(api, text);
     const std::string block = take_block();
     if (enabled(Module::kNrt, Level::kError))

@@ -47,7 +47,7 @@ std::int32_t current_core() noexcept;
 
 // The one line of a failed call: "<name> (<code>): <message> Resolution: <...>".
 void api_error(std::string_view api, const char* name, NRT_STATUS code, std::string_view message,
-               Cause cause) noexcept;
+               std::string_view remedy) noexcept;
 
 // A line for support: to every sink but the driver's log, and to the console
 // only if it shows lines of level INFO.

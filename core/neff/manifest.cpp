@@ -232,12 +232,11 @@ Status check_target(const Json& target, std::string_view name, const LoadLimits&
                                    name) != std::end(kPublishedTargets);
   if (published || has(limits.known_targets))
     return target
-        .invalid(
-            "{}: the model was built for {}, this process is running on {}; compile it for this "
-            "target or {}",
-            quote(name), printable(name), running,
-            limits.remedy ? limits.remedy(name) : "choose a device of that arch")
-        .because(Cause::kForeignNeff);
+        .invalid("{}: the model was built for {}, this process is running on {}", quote(name),
+                 printable(name), running)
+        .because(Cause::kForeignNeff,
+                 limits.remedy ? "compile the model for this target or " + limits.remedy(name)
+                               : std::string());
   return Status::make(
       NRT_UNSUPPORTED_NEFF_VERSION, "{}",
       target.place(fmt::format("{}: no installed arch plugin knows this target (known: {}; running "

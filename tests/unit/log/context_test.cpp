@@ -78,7 +78,7 @@ class LogContext : public ::testing::Test {
 };
 
 void fail(const char* api) {
-  api_error(api, "NRT_RESOURCE", NRT_RESOURCE, "no room", Cause::kDeviceMemory);
+  api_error(api, "NRT_RESOURCE", NRT_RESOURCE, "no room", resolution(Cause::kDeviceMemory));
 }
 
 TEST_F(LogContext, TheBlockFollowsTheLineOfTheCall) {
@@ -185,10 +185,10 @@ TEST_F(LogContext, EachCauseHasItsOwnRemedy) {
     EXPECT_THAT(seen, Not(testing::Contains(remedy)));
     seen.push_back(remedy);
     const std::string text =
-        console([&] { api_error("f", "NRT_INVALID", NRT_INVALID, "m", cause); });
+        console([&] { api_error("f", "NRT_INVALID", NRT_INVALID, "m", resolution(cause)); });
     EXPECT_THAT(text, HasSubstr("NRT_INVALID (2): m Resolution: " + std::string(remedy) + "\n"));
   }
-  EXPECT_THAT(console([] { api_error("f", "NRT_INVALID", NRT_INVALID, "m", Cause::kNone); }),
+  EXPECT_THAT(console([] { api_error("f", "NRT_INVALID", NRT_INVALID, "m", {}); }),
               testing::EndsWith("NRT_INVALID (2): m\n"));
 }
 
@@ -198,12 +198,15 @@ TEST_F(LogContext, TheFirstCauseOfAStatusStays) {
   EXPECT_EQ(Status::invalid("x").because(Cause::kNoDevice).with_context("y").cause(),
             Cause::kNoDevice);
   EXPECT_EQ(Status().because(Cause::kNoDevice).cause(), Cause::kNone);
+  EXPECT_EQ(s.remedy(), resolution(Cause::kNoDevice));
+  EXPECT_EQ(Status::invalid("x").because(Cause::kNoDevice, "wait").remedy(), "wait");
+  EXPECT_EQ(Status::invalid("x").remedy(), "");
 }
 
 TEST_F(LogContext, FailuresAreRemembered) {
   console([] {
     for (int i = 0; i < 20; ++i)
-      api_error("nrt_f", "NRT_INVALID", NRT_INVALID, fmt::format("number {}", i), Cause::kNone);
+      api_error("nrt_f", "NRT_INVALID", NRT_INVALID, fmt::format("number {}", i), {});
   });
   const std::vector<std::string> lines = recent_failures();
   ASSERT_EQ(lines.size(), 16u);
@@ -230,8 +233,7 @@ TEST_F(LogContext, ThreadsDoNotMix) {
         for (int i = 0; i < 50; ++i) {
           CallContext call("nrt_load");
           ONRT_LOG(kTdrv, kError, "cause {}", t);
-          api_error("nrt_load", "NRT_INVALID", NRT_INVALID, fmt::format("failed {}", t),
-                    Cause::kNone);
+          api_error("nrt_load", "NRT_INVALID", NRT_INVALID, fmt::format("failed {}", t), {});
         }
       });
     for (auto& t : threads) t.join();
