@@ -5,6 +5,7 @@
 #include "collectives/unsupported.h"
 #include "kmgr/collective.h"
 #include "nrt/nrt_async.h"
+#include "trace/trace.h"
 
 using namespace opennrt;
 using namespace opennrt::api;
@@ -42,6 +43,9 @@ Result<nrt_cc_context_t*> prepare(Session& s, const nrt_cc_comm_t& comm,
     return Status::invalid("comm: vnc {}: this process has the logical cores 0 to {}", comm.vnc,
                            s.visible_cores() - 1);
   ONRT_TRY(check_operation(comm, op, cc_op));
+  const trace::Span span(
+      trace::EventType::kCcPrepare, comm.vnc,
+      {comm.ctx_device_id, comm.ctx_device_count, static_cast<std::uint64_t>(cc_op)});
   if (!s.communicators().find(collectives::Context::kHost, comm.vnc))
     return Status::failure(
         "logical core {} has no communicator; call nrt_cc_global_comm_init first", comm.vnc);
@@ -52,6 +56,8 @@ Result<nrt_cc_context_t*> prepare(Session& s, const nrt_cc_comm_t& comm,
   ONRT_TRY(require(output.tensors, "output->tensors"));
   auto operation = std::make_unique<kmgr::Collective>();
   operation->logical_core = comm.vnc;
+  operation->context_rank = comm.ctx_device_id;
+  operation->context_ranks = comm.ctx_device_count;
   operation->dtype = dtype;
   for (size_t i = 0; i < input.num_tensors; ++i) {
     operation->inputs.push_back(handle_of(input.tensors[i]));

@@ -12,16 +12,14 @@
 #include "api/session.h"
 #include "api/state.h"
 #include "base/status.h"
+#include "log/context.h"
 #include "log/log.h"
 
 namespace opennrt::api {
 
-inline void log_failure(const char* name, NRT_STATUS code, std::string_view message) noexcept {
-  // A full queue is no failure to callers that fill it and try again.
-  const log::Level level = code == NRT_QUEUE_FULL ? log::Level::kDebug : log::Level::kError;
-  if (log::enabled(log::Module::kNrt, level))
-    log::format(log::Module::kNrt, level, name, "{} ({}): {}", nrt_get_status_as_str(code),
-                static_cast<int>(code), message);
+inline void log_failure(const char* name, NRT_STATUS code, std::string_view message,
+                        Cause cause = Cause::kNone) noexcept {
+  log::api_error(name, nrt_get_status_as_str(code), code, message, cause);
 }
 
 inline void log_call(const char* name, const char* what, NRT_STATUS code) noexcept {
@@ -29,15 +27,25 @@ inline void log_call(const char* name, const char* what, NRT_STATUS code) noexce
     log::format(log::Module::kNrt, log::Level::kDebug, name, "{} {}", what, static_cast<int>(code));
 }
 
+void after_failure(const char* api, NRT_STATUS code) noexcept;  // diagnostics.h
+
 // Runs a body that returns Status; a failure becomes one line and a code.
 template <typename Body>
 NRT_STATUS run(const char* name, Body&& body) noexcept {
+  log::CallContext context(name);
   NRT_STATUS code = NRT_FAILURE;
   try {
     const Status status = std::forward<Body>(body)();
-    if (status.is_ok()) return NRT_SUCCESS;
     code = status.code();
-    log_failure(name, code, status.message());
+    if (status.is_ok()) {
+      context.succeed();
+    } else if (code == NRT_QUEUE_FULL) {
+      // No failure to callers that fill a queue and try again.
+      context.succeed();
+      log_call(name, "queue full", code);
+    } else {
+      log_failure(name, code, status.message(), status.cause());
+    }
   } catch (const std::bad_alloc&) {
     code = NRT_RESOURCE;
     log_failure(name, code, "out of host memory");
@@ -46,6 +54,7 @@ NRT_STATUS run(const char* name, Body&& body) noexcept {
   } catch (...) {
     log_failure(name, code, "unknown exception");
   }
+  if (code != NRT_SUCCESS && code != NRT_QUEUE_FULL) after_failure(name, code);
   return code;
 }
 

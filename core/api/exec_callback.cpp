@@ -44,9 +44,8 @@ extern "C" {
 
 NRT_STATUS nrt_register_async_exec_callback(NRT_ASYNC_EXEC_STATUS_CALLBACK callback, void* params) {
   return unguarded(__func__, [&]() -> Status {
-    // Another thread may have held the lock at the fork.
-    if (state() == State::kChild)
-      return Status::failure("no execution is possible in a forked child");
+    // Another thread may have held the lock at the fork; nobody calls back in the child.
+    if (state() == State::kChild) return {};
     Registered& one = registered();
     const std::lock_guard lock(one.mutex);
     one.callback = callback;

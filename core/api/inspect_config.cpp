@@ -2,7 +2,6 @@
 #include "api/inspect_config.h"
 
 #include "config/value.h"
-#include "log/log.h"
 #include "trace/event_types.h"
 
 namespace opennrt::api {
@@ -43,7 +42,7 @@ Result<inspect::Options> inspect_options(const config::Config& config) {
   if (config.flag(Key::kInspectCpuUtil)) out.activities |= inspect::kCpuUtil;
   if (config.flag(Key::kInspectHostMemory)) out.activities |= inspect::kHostMemory;
   if (out.device_mode != inspect::DeviceMode::kDisabled) out.activities |= inspect::kDeviceProfile;
-  out.capture.events_per_core = config.number(Key::kInspectMaxEvents);
+  out.capture.events_per_core = config.number(Key::kInspectMaxEventsPerCore);
   if (config.is_set(Key::kInspectFilterCores)) {
     auto cores = cores_of(config.list(Key::kInspectFilterCores));
     if (!cores) return std::move(cores).status().with_context("inspect.filter.cores");
@@ -52,11 +51,6 @@ Result<inspect::Options> inspect_options(const config::Config& config) {
   auto types = trace::types_of_filter(config.list(Key::kInspectFilterTypes));
   if (!types) return std::move(types).status().with_context("inspect.filter.types");
   out.capture.types = *types;
-  // Nobody failed yet: the run goes on without it.
-  if (config.flag(Key::kInspectOnFail))
-    ONRT_LOG(kNrt, kError,
-             "inspect.on_fail (NEURON_RT_INSPECT_ON_FAIL): device profiles of failing executions "
-             "are not supported by this release and will not be kept");
   return out;
 }
 

@@ -6,10 +6,12 @@
 
 #include "api/entry.h"
 #include "api/exec_callback.h"
+#include "api/input_dump.h"
 #include "api/model_handle.h"
 #include "api/tensor_info.h"
 #include "collectives/unsupported.h"
 #include "nrt/nrt_experimental.h"
+#include "trace/trace.h"
 
 using namespace opennrt;
 using namespace opennrt::api;
@@ -38,8 +40,20 @@ bool never_ran(NRT_STATUS status) {
          status == NRT_EXEC_BAD_INPUT;
 }
 
-Status execute(Session& s, nrt_model_t* model, const nrt_tensor_set_t* inputs,
-               nrt_tensor_set_t* outputs) {
+// For failure.dump_inputs_on.
+void keep_inputs(Session& s, kmgr::ModelId id, const nrt_tensor_set_t* inputs) {
+  const auto record = s.manager().find_model(id);
+  if (!record) return;
+  const auto kept = dump_inputs(s.config().text(config::Key::kFailureInputDumpDir), id,
+                                record->program().name, handle_of(inputs));
+  if (kept)
+    ONRT_LOG(kNrt, kError, "inputs of model {} are in {}", id, *kept);
+  else
+    ONRT_LOG(kNrt, kError, "inputs of model {}: {}", id, kept.status().message());
+}
+
+Status execute_model(Session& s, nrt_model_t* model, const nrt_tensor_set_t* inputs,
+                     nrt_tensor_set_t* outputs) {
   const kmgr::ModelId id = model_of_handle(model);
   if (!s.implicit_async()) return s.manager().execute(id, handle_of(inputs), handle_of(outputs));
   std::uint32_t core = 0;
@@ -50,6 +64,15 @@ Status execute(Session& s, nrt_model_t* model, const nrt_tensor_set_t* inputs,
   }
   Status status = s.manager().execute(id, handle_of(inputs), handle_of(outputs));
   if (!never_ran(status.code())) report_execution(id, core, s.next_job(core), status.code());
+  return status;
+}
+
+Status execute(Session& s, nrt_model_t* model, const nrt_tensor_set_t* inputs,
+               nrt_tensor_set_t* outputs) {
+  Status status = execute_model(s, model, inputs, outputs);
+  if (!status &&
+      s.config().number(config::Key::kFailureDumpInputsOn) == static_cast<unsigned>(status.code()))
+    keep_inputs(s, model_of_handle(model), inputs);
   return status;
 }
 
@@ -79,6 +102,7 @@ NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc
     if (rank.count != 1)
       return collectives::unsupported(collectives::kSeveralRanks)
           .with_context(fmt::format("rank {} of {}", rank.id, rank.count));
+    trace::Span span(trace::EventType::kCcLoad, trace::core_or_first(vnc), {rank.id, rank.count});
     ONRT_ASSIGN(const kmgr::ModelId id, load(s, neff_bytes, size, vnc, vnc_count));
     uint32_t core = 0;
     {
@@ -91,6 +115,7 @@ NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc
       return built;
     }
     *model = handle_of_model(id);
+    span.stop({id});
     return {};
   });
 }

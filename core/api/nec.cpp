@@ -70,8 +70,8 @@ void nec_set_recv_size_bytes(enc_host_mem_t* dyn_input, size_t recv_size_bytes, 
 int nec_get_device_count(int* available_devices_array, uint32_t array_size) {
   int count = 0;
   unguarded(__func__, [&] {
-    return on_machine([&](const MachineView& view) -> Status {
-      const auto& devices = view.machine.devices;
+    return with_machine([&](const book::Machine& machine, const config::Config&) -> Status {
+      const auto& devices = machine.devices;
       count = static_cast<int>(devices.size());
       if (available_devices_array == nullptr) return {};
       const size_t n = std::min<size_t>(array_size, devices.size());
@@ -105,8 +105,8 @@ int nec_get_device_pci_bdf(int neuron_dev, uint32_t* domain, uint32_t* bus_num, 
 NRT_STATUS nec_get_virtual_core_size(uint32_t* virtual_core_size) {
   return unguarded(__func__, [&]() -> Status {
     ONRT_TRY(require(virtual_core_size, "virtual_core_size"));
-    return on_machine([&](const MachineView& view) -> Status {
-      ONRT_ASSIGN(*virtual_core_size, book::lnc_size(view.machine, view.config));
+    return with_machine([&](const book::Machine& machine, const config::Config& config) -> Status {
+      ONRT_ASSIGN(*virtual_core_size, book::lnc_size(machine, config));
       return {};
     });
   });

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <charconv>
-
 #include "api/entry.h"
 #include "collectives/send_recv.h"
 #include "nrt/nrt_async_sendrecv.h"
@@ -30,21 +28,14 @@ Status need(const void* pointer, const char* argument) {
   return pointer != nullptr ? Status() : Status::failure("{} is NULL", argument);
 }
 
-// Both variables have to be set: transfers are experimental.
-Status check_enabled() {
-  constexpr char kSwitch[] = "NEURON_RT_ASYNC_SENDRECV_EXPERIMENTAL_ENABLED";
-  constexpr char kPort[] = "NEURON_RT_ASYNC_SENDRECV_BOOTSTRAP_PORT";
-  const config::Environment environment = config::process_environment();
-  const auto on = environment.find(kSwitch);
-  if (on == environment.end() || on->second != "1")
-    return Status::failure("asynchronous transfers are off; set {}=1", kSwitch);
-  const auto port = environment.find(kPort);
-  if (port == environment.end()) return Status::failure("{} is not set", kPort);
-  unsigned number = 0;
-  const char* const end = port->second.data() + port->second.size();
-  const auto parsed = std::from_chars(port->second.data(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end || number == 0 || number > 65535)
-    return Status::failure("{}={}: must be 1 to 65535", kPort, port->second);
+// Both settings are needed: transfers are experimental.
+Status check_enabled(const config::Config& config) {
+  if (!config.flag(config::Key::kCcSendrecvEnabled))
+    return Status::failure(
+        "asynchronous transfers are off; set cc.sendrecv.enabled "
+        "(NEURON_RT_ASYNC_SENDRECV_EXPERIMENTAL_ENABLED=1) before nrt_init");
+  if (!config.is_set(config::Key::kCcSendrecvPort))
+    return Status::failure("cc.sendrecv.port (NEURON_RT_ASYNC_SENDRECV_BOOTSTRAP_PORT) is not set");
   return {};
 }
 
@@ -95,7 +86,7 @@ NRT_STATUS nrt_async_sendrecv_get_max_num_pending_request(int* num) {
 
 NRT_STATUS nrt_async_sendrecv_init(int lnc) {
   return transfer_call(__func__, [&](SendRecv& engine) -> Status {
-    ONRT_TRY(check_enabled());
+    ONRT_TRY(check_enabled(session().config()));
     return engine.open(lnc);
   });
 }

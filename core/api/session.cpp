@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "api/diagnostics.h"
 #include "api/entry.h"
 #include "api/microcode.h"
 #include "api/state.h"
@@ -42,8 +43,10 @@ void remember_instance(const book::Machine& machine) {
   g_facts.instance.store(true, std::memory_order_release);
 }
 
-config::Loaded load_config() {
-  return config::load({.environment = config::process_environment()});
+void tell(const std::vector<config::Issue>& issues) {
+  for (const config::Issue& issue : issues)
+    if (log::enabled(log::Module::kConfig, issue.always ? log::Level::kError : issue.level))
+      log::write(log::Module::kConfig, issue.level, "nrt_init", issue.text);
 }
 
 // Highest event number in use, plus one; entries of collectives do not count.
@@ -64,7 +67,8 @@ std::string other_silicon(std::string_view target) {
                          : fmt::format("set OPENNRT_EMULATOR_PRODUCT={}", product);
 }
 
-neff::LoadLimits load_limits(const book::Machine& machine, std::uint32_t lnc_size) {
+neff::LoadLimits load_limits(const book::Machine& machine, std::uint32_t lnc_size,
+                             std::uint32_t logical_cores) {
   const nrtp_arch_plugin& arch = *machine.arch;
   neff::LoadLimits out;
   for (const char* const* target = arch.neff_targets; *target != nullptr; ++target)
@@ -72,6 +76,7 @@ neff::LoadLimits load_limits(const book::Machine& machine, std::uint32_t lnc_siz
   out.known_targets = plugin::Loader::instance().arch_names();
   out.running_on = fmt::format("{} ({})", arch.name, machine.product->name);
   out.lnc_size = lnc_size;
+  out.visible_cores = logical_cores * lnc_size;
   out.semaphores = arch.geometry->semaphores;
   out.events = arch.geometry->events;
   out.min_runtime_semaphores = arch.sync->id[NRTP_SYNC_RESERVED_SEMAPHORES];
@@ -97,8 +102,9 @@ struct Glimpse {
 
 Result<Glimpse> glimpse() {
   Glimpse out;
-  config::Loaded loaded = load_config();
-  if (!loaded.status) return std::move(loaded.status);
+  config::Loaded loaded =
+      config::load({.environment = config::process_environment(), .cores_only = true});
+  if (!loaded.status) return std::move(loaded.status).because(Cause::kConfiguration);
   out.config = std::move(loaded.config);
   plugin::Loader& loader = plugin::Loader::instance();
   loader.configure(out.config);
@@ -128,16 +134,17 @@ Session::~Session() {
 
 Result<std::unique_ptr<Session>> Session::start() {
   std::unique_ptr<Session> out(new Session);
-  config::Loaded loaded = load_config();
+  config::Loaded loaded = config::load({.environment = config::process_environment()});
   Status logging = log::configure(config::log_settings(*loaded.config));
-  for (const config::Issue& issue : loaded.issues)
-    if (log::enabled(log::Module::kConfig, issue.always ? log::Level::kError : issue.level))
-      log::write(log::Module::kConfig, issue.level, "nrt_init", issue.text);
-  if (!loaded.status) return std::move(loaded.status);
-  if (!logging) return logging;
+  know_config(loaded.config);
+  tell(loaded.issues);
+  if (!loaded.status) return std::move(loaded.status).because(Cause::kConfiguration);
+  if (!logging) return std::move(logging).because(Cause::kConfiguration);
   out->config_ = std::move(loaded.config);
   ONRT_LOG(kNrt, kInfo, "{}", kVersionText);
   for (const std::string& line : out->config_->describe()) ONRT_LOG(kConfig, kInfo, "{}", line);
+  for (const std::string& line : out->config_->without_effect())
+    ONRT_LOG(kConfig, kWarn, "{}", line);
   const nrt_ucode_info microcode = take_microcode();
   ONRT_TRY(out->open_devices());
   ONRT_TRY(out->check_microcode(microcode));
@@ -151,14 +158,22 @@ Status Session::open_devices() {
   plugin::Loader& loader = plugin::Loader::instance();
   loader.configure(config_);
   ONRT_ASSIGN(driver_, book::Driver::open(loader, *config_));
+  kernel_log_.emplace(log::KernelLog{driver_->ndl().misc->printk, driver_->ctx()});
   ONRT_ASSIGN(machine_, book::discover(*driver_, loader));
   devices_ = std::make_unique<book::Devices>(*driver_, machine_);
   ONRT_ASSIGN(const book::CoreRequest request, book::core_request(machine_, *config_));
+  config::Loaded fitted = config::for_machine(
+      *config_, {.arch_type = machine_.arch->arch_type, .lnc_size = request.lnc_size});
+  tell(fitted.issues);
+  if (!fitted.status) return std::move(fitted.status).because(Cause::kConfiguration);
+  config_ = std::move(fitted.config);
+  know_config(config_);
   ONRT_ASSIGN(reservation_, book::Reservation::take(*driver_, machine_, request));
   ONRT_LOG(kNrt, kInfo, "{} device(s) of {} ({}), logical cores {} to {} of {}, {} per core",
            machine_.devices.size(), machine_.arch->name, machine_.product->name,
            reservation_->first(), reservation_->first() + visible_cores() - 1, request.total,
            reservation_->lnc_size());
+  know_machine(*driver_, machine_, *reservation_);
   return {};
 }
 
@@ -199,7 +214,8 @@ Status Session::bring_up() {
   options.bring_up.queue_depth = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(config_->number(Key::kExecXuQueueDepth), 63));
   options.bring_up.scratchpad_page_bytes = config_->number(Key::kMemoryScratchpadPageMb) << 20;
-  options.limits = load_limits(machine_, reservation_->lnc_size());
+  options.bring_up.report_numerical_errors = config_->number(Key::kNumericsErrorVerbosity) != 0;
+  options.limits = load_limits(machine_, reservation_->lnc_size(), visible_cores());
   if (driver_->port_name() == "emulator") options.limits.remedy = other_silicon;
   ONRT_ASSIGN(manager_, kmgr::Manager::start(options));
   if (config_->number(Key::kExecImplicitAsyncDepth) != 0)
@@ -238,8 +254,13 @@ NRT_STATUS init(const char* name) noexcept {
     return rejection(now);
   };
   if (const State now = state(); now == State::kChild || now == State::kClosed) return refuse(now);
-  return run(name, []() -> Status {
+  bool refused = false;
+  const NRT_STATUS code = run(name, [&refused]() -> Status {
     const std::lock_guard lock(life_mutex());
+    if (state() == State::kClosed) {
+      refused = true;
+      return {};
+    }
     if (state() == State::kInit) {
       ONRT_LOG(kNrt, kInfo, "already initialised");
       return {};
@@ -252,18 +273,27 @@ NRT_STATUS init(const char* name) noexcept {
     set_state(State::kInit);
     return {};
   });
+  if (refused) return refuse(State::kClosed);
+  if (code == NRT_SUCCESS) log_infodump(log::Level::kInfo, nullptr);
+  return code;
 }
 
 void close() noexcept {
   if (state() != State::kInit) return;
   run("nrt_close", []() -> Status {
-    const std::lock_guard lock(life_mutex());
-    if (state() != State::kInit) return {};
-    stop_tracing();
-    set_state(State::kClosed);
+    {
+      const std::lock_guard lock(life_mutex());
+      if (state() != State::kInit) return {};
+      stop_tracing();
+      set_state(State::kClosed);
+    }
+    // Queries of other threads are answered meanwhile. The state keeps everybody
+    // else out.
     wait_until_left();
+    const std::lock_guard lock(life_mutex());
     delete g_session.exchange(nullptr, std::memory_order_acq_rel);
     forget_tracing();
+    forget_diagnostics();
     set_state(State::kStart);
     return {};
   });
@@ -290,43 +320,66 @@ Status core_count(const std::atomic<std::uint32_t>& known, std::uint32_t* out, L
     *out = known;
     return {};
   }
+  // While the runtime is being closed its machine is still there; the settings
+  // are those of now.
+  if (const Session* closing = g_session.load(std::memory_order_acquire)) {
+    const config::Loaded loaded =
+        config::load({.environment = config::process_environment(), .cores_only = true});
+    if (!loaded.status) return Status(loaded.status.code(), std::string(loaded.status.message()));
+    ONRT_ASSIGN(*out, look(closing->machine(), *loaded.config));
+    return {};
+  }
   ONRT_ASSIGN(const Glimpse found, glimpse());
-  ONRT_ASSIGN(*out, look(found));
+  ONRT_ASSIGN(*out, look(found.machine, *found.config));
   return {};
 }
 
 }  // namespace
 
 Status on_machine(const std::function<Status(const MachineView&)>& look) {
-  const auto with_session = [&look]() -> Status {
-    const Session& s = session();
+  const auto with_session = [&look](const Session& s) -> Status {
     return look({s.driver(), s.machine(), s.config()});
   };
   {
     const Entry entry;
-    if (entry) return with_session();
+    if (entry) return with_session(session());
     if (entry.seen() == State::kChild)
       return Status::failure("the devices cannot be asked in a forked child");
   }
   const std::lock_guard lock(life_mutex());
-  // Initialised meanwhile; nobody can close while the lock is held.
-  if (state() == State::kInit) return with_session();
+  // Initialised meanwhile, or being closed; nobody can go on while the lock is held.
+  if (const Session* s = g_session.load(std::memory_order_acquire)) return with_session(*s);
   ONRT_ASSIGN(const Glimpse found, glimpse());
   return look({*found.driver, found.machine, *found.config});
 }
 
+Status with_machine(
+    const std::function<Status(const book::Machine&, const config::Config&)>& look) {
+  if (state() != State::kChild)
+    return on_machine([&look](const MachineView& view) { return look(view.machine, view.config); });
+  // Nothing of the parent is released here, so its session can be read.
+  const Session* inherited = g_session.load(std::memory_order_acquire);
+  if (inherited == nullptr)
+    return Status::failure("nothing is known about the machine in this child");
+  return look(inherited->machine(), inherited->config());
+}
+
 Status total_cores(std::uint32_t* out) {
-  return core_count(g_facts.total, out, [](const Glimpse& found) -> Result<std::uint32_t> {
-    ONRT_ASSIGN(const std::uint32_t lnc, book::lnc_size(found.machine, *found.config));
-    return found.machine.physical_cores() / lnc;
-  });
+  return core_count(
+      g_facts.total, out,
+      [](const book::Machine& machine, const config::Config& config) -> Result<std::uint32_t> {
+        ONRT_ASSIGN(const std::uint32_t lnc, book::lnc_size(machine, config));
+        return machine.physical_cores() / lnc;
+      });
 }
 
 Status visible_cores(std::uint32_t* out) {
-  return core_count(g_facts.visible, out, [](const Glimpse& found) -> Result<std::uint32_t> {
-    ONRT_ASSIGN(const book::CoreRequest request, book::core_request(found.machine, *found.config));
-    return request.count;
-  });
+  return core_count(
+      g_facts.visible, out,
+      [](const book::Machine& machine, const config::Config& config) -> Result<std::uint32_t> {
+        ONRT_ASSIGN(const book::CoreRequest request, book::core_request(machine, config));
+        return request.count;
+      });
 }
 
 Status instance_info(nrt_instance_info_t* out) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/status.h"
@@ -17,6 +18,7 @@
 #include "collectives/send_recv.h"
 #include "config/config.h"
 #include "kmgr/manager.h"
+#include "log/kernel_log.h"
 #include "nrt/nrt.h"
 #include "nrt/nrt_experimental.h"
 
@@ -56,6 +58,7 @@ class Session {
 
   std::shared_ptr<const config::Config> config_;
   std::unique_ptr<book::Driver> driver_;
+  std::optional<log::KernelLogScope> kernel_log_;
   book::Machine machine_;
   std::unique_ptr<book::Devices> devices_;
   std::unique_ptr<book::Reservation> reservation_;
@@ -84,5 +87,7 @@ struct MachineView {
   const config::Config& config;
 };
 Status on_machine(const std::function<Status(const MachineView&)>& look);
+// Without the driver: also in a forked child of an initialised process.
+Status with_machine(const std::function<Status(const book::Machine&, const config::Config&)>& look);
 
 }  // namespace opennrt::api

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 
+#include "dump/core_dump.h"
 #include "log/log.h"
 #include "trace/debug_stream.h"
 #include "trace/profile.h"
@@ -43,6 +44,7 @@ const char* state_name(State state) {
 void in_child() {
   g_state.store(State::kChild, std::memory_order_seq_cst);
   log::enter_forked_child();
+  dump::enter_forked_child();
   trace::profile::enter_forked_child();
   trace::debug_stream::enter_forked_child();
 }

@@ -127,12 +127,8 @@ NRT_STATUS nrt_tensor_copy(const nrt_tensor_t* src, size_t src_offset, nrt_tenso
   });
 }
 
-size_t nrt_tensor_get_size(const nrt_tensor_t* tensor) {
-  // Outside INIT there are no tensors, except in a forked child, where nothing
-  // is ever released.
-  const Entry entry;
-  return entry || state() == State::kChild ? tensors().size(handle_of(tensor)) : 0;
-}
+// In every state: without its tensor a handle is stale, which is found out.
+size_t nrt_tensor_get_size(const nrt_tensor_t* tensor) { return tensors().size(handle_of(tensor)); }
 
 void* nrt_tensor_get_va(const nrt_tensor_t* tensor) {
   const Entry entry;
@@ -163,15 +159,12 @@ NRT_STATUS nrt_tensor_get_lnc_index(const nrt_tensor_t* tensor, int* lnc_idx) {
 
 NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* output_tensor, int64_t timeout,
                                               uint64_t expected_completion_count) {
-  // Counted in for each look only: nrt_close does not wait for the waiter.
+  // Each look finds out whether the tensor is still there: nrt_close does not
+  // wait for the waiter.
   const auto count = [&]() -> Result<uint64_t> {
-    const Entry entry;
-    if (!entry && state() != State::kChild)
-      return Status::invalid("output_tensor {:#x} is gone with its runtime",
-                             handle_of(output_tensor));
     ONRT_ASSIGN(const uint64_t found, tensors().completions(handle_of(output_tensor)));
     // A wait uses locks, and nothing completes in a forked child.
-    if (!entry && found < expected_completion_count)
+    if (state() == State::kChild && found < expected_completion_count)
       return Status::failure("{} completions of {}, and none can follow in a forked child", found,
                              expected_completion_count);
     return found;
@@ -190,10 +183,6 @@ NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* output_tensor,
 NRT_STATUS nrt_tensor_reset_output_completion(nrt_tensor_t* output_tensor) {
   return unguarded(__func__, [&]() -> Status {
     ONRT_TRY(require(output_tensor, "output_tensor"));
-    const Entry entry;
-    if (!entry && state() != State::kChild)
-      return Status::invalid("output_tensor {:#x} is gone with its runtime",
-                             handle_of(output_tensor));
     return tensors().reset_completions(handle_of(output_tensor));
   });
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/tracing.h"
 
-#include <bit>
-
 #include "api/inspect_config.h"
 #include "log/log.h"
 #include "trace/debug_stream.h"
@@ -14,14 +12,8 @@ namespace opennrt::api {
 
 Status start_tracing(const config::Config& config, std::uint32_t cores) {
   using config::Key;
-  if (const std::uint64_t ring = config.number(Key::kDebugStreamRingEvents);
-      !std::has_single_bit(ring))
-    return Status::invalid(
-        "debug_stream.ring_events (NEURON_RT_DEBUG_STREAM_BUFFER_SIZE) is {}, must be a power of "
-        "two",
-        ring);
   trace::set_cores(cores);
-  if (!config.flag(Key::kInspectEnable) && !config.flag(Key::kInspectOnFail)) return {};
+  // Looked at even when nothing is inspected: a mistake in a filter is one.
   ONRT_ASSIGN(const trace::inspect::Options options, inspect_options(config));
   // One that was begun before goes on.
   if (!config.flag(Key::kInspectEnable) || trace::inspect::is_running()) return {};

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/cause.h"
 #include "nrt/nrt_status.h"
 
 namespace opennrt {
@@ -22,7 +23,8 @@ class [[nodiscard]] Status {
  public:
   Status() = default;
   Status(NRT_STATUS code, std::string message)
-      : detail_(code == NRT_SUCCESS ? nullptr : new Detail{code, std::move(message)}) {}
+      : detail_(code == NRT_SUCCESS ? nullptr
+                                    : new Detail{code, Cause::kNone, std::move(message)}) {}
 
   static Status ok() { return {}; }
   template <typename... Args>
@@ -53,10 +55,17 @@ class [[nodiscard]] Status {
     if (detail_) detail_->message.insert(0, std::string(context) + ": ");
     return std::move(*this);
   }
+  // Names the cause of a failure; the one that was named first stays.
+  Status because(Cause cause) && {
+    if (detail_ && detail_->cause == Cause::kNone) detail_->cause = cause;
+    return std::move(*this);
+  }
+  Cause cause() const { return detail_ ? detail_->cause : Cause::kNone; }
 
  private:
   struct Detail {
     NRT_STATUS code;
+    Cause cause;
     std::string message;
   };
   std::unique_ptr<Detail> detail_;

@@ -15,7 +15,6 @@ namespace opennrt::book {
 
 namespace {
 
-constexpr std::uint32_t kMaxDevices = 64;
 constexpr char kPciDirectory[] = "/sys/bus/pci/devices";
 // Vendor Amazon, devices EFA (public PCI id registry).
 constexpr char kCardVendor[] = "0x1d0f", kCardDevicePrefix[] = "0xefa";
@@ -73,11 +72,11 @@ Result<std::uint32_t> Devices::host_id(std::int64_t device) {
 }
 
 Result<std::vector<std::uint32_t>> Devices::routing_ids() const {
-  std::vector<std::uint32_t> ids(kMaxDevices);
-  std::uint32_t count = kMaxDevices;
+  std::vector<std::uint32_t> ids(NRTP_MAX_DEVICES);
+  std::uint32_t count = NRTP_MAX_DEVICES;
   if (const int rc = driver_.ndl().device->rid_map(driver_.ctx(), &count, ids.data()); rc != 0)
     return errno_status(rc, "routing ids");
-  ids.resize(std::min(count, kMaxDevices));
+  ids.resize(std::min(count, NRTP_MAX_DEVICES));
   return ids;
 }
 

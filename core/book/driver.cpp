@@ -12,11 +12,10 @@ namespace opennrt::book {
 
 namespace {
 
-constexpr std::uint32_t kMaxDevices = 64;  // the driver's minor numbers
 constexpr char kModuleDirectory[] = "/sys/module/neuron";
 
 bool any_node(const nrtp_sys_port& port, void* ctx) {
-  for (std::uint32_t i = 0; i < kMaxDevices; ++i)
+  for (std::uint32_t i = 0; i < NRTP_MAX_DEVICES; ++i)
     if (port.exists(ctx, fmt::format("/dev/neuron{}", i).c_str()) == 1) return true;
   return false;
 }
@@ -112,10 +111,10 @@ Status Driver::no_device() const {
 
 Status Driver::find_devices() {
   const plugin::CapturedErrors errors;
-  std::int32_t indexes[kMaxDevices];
-  const int n = ndl_->device->available(ndl_ctx_, indexes, kMaxDevices);
+  std::int32_t indexes[NRTP_MAX_DEVICES];
+  const int n = ndl_->device->available(ndl_ctx_, indexes, NRTP_MAX_DEVICES);
   if (n < 0) return Status::invalid("devices cannot be listed: {}", reason(errors, n));
-  return n == 0 ? no_device() : Status();
+  return n == 0 ? no_device().because(Cause::kNoDevice) : Status();
 }
 
 Status Driver::probe() {
@@ -124,8 +123,9 @@ Status Driver::probe() {
   if (error == 0) return {};
   if (error == -EACCES || error == -EPERM)
     return Status::invalid(
-        "permission denied on the /dev/neuron* nodes; add this user to their group or change "
-        "their mode");
+               "permission denied on the /dev/neuron* nodes; add this user to their group or "
+               "change their mode")
+        .because(Cause::kNoDevice);
   return Status::invalid("{} cannot drive this driver: {}", ndl_->name, reason(errors, error));
 }
 

@@ -12,7 +12,8 @@ Status errno_status(int error, std::string_view what) {
   if (error == -EINVAL) code = NRT_INVALID;
   if (error == -EBUSY) code = NRT_EXEC_NC_BUSY;
   char buffer[128];
-  return Status::make(code, "{}: {}", what, strerror_r(-error, buffer, sizeof buffer));
+  return Status::make(code, "{}: {}", what, strerror_r(-error, buffer, sizeof buffer))
+      .because(error == -EBUSY ? Cause::kDeviceInUse : Cause::kNone);
 }
 
 }  // namespace opennrt::book

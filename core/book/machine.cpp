@@ -14,8 +14,6 @@ namespace opennrt::book {
 
 namespace {
 
-constexpr std::uint32_t kMaxDevices = 64;
-
 const nrtp_product* product_at(const nrtp_arch_plugin& arch, std::uint32_t i) {
   return reinterpret_cast<const nrtp_product*>(reinterpret_cast<const char*>(arch.products) +
                                                std::size_t{i} * arch.product_stride);
@@ -50,11 +48,11 @@ std::string product_name(const Driver& driver) {
 
 Result<Machine> discover(const Driver& driver, plugin::Loader& loader) {
   const nrtp_ndl_device& device = *driver.ndl().device;
-  std::int32_t indexes[kMaxDevices];
-  const int n = device.available(driver.ctx(), indexes, kMaxDevices);
-  if (n <= 0) return Status::invalid("no device found");
+  std::int32_t indexes[NRTP_MAX_DEVICES];
+  const int n = device.available(driver.ctx(), indexes, NRTP_MAX_DEVICES);
+  if (n <= 0) return Status::invalid("no device found").because(Cause::kNoDevice);
   Machine out;
-  out.devices.assign(indexes, indexes + std::min<int>(n, kMaxDevices));
+  out.devices.assign(indexes, indexes + std::min<int>(n, NRTP_MAX_DEVICES));
   std::sort(out.devices.begin(), out.devices.end());
   std::uint32_t arch_type = 0;
   if (const int error = device.board_info(driver.ctx(), &arch_type, &out.revision); error != 0)
@@ -94,7 +92,7 @@ Result<std::uint32_t> lnc_size(const Machine& machine, const config::Config& con
   const nrtp_arch_geometry& g = *machine.arch->geometry;
   if (std::has_single_bit(g.lnc_mask))
     return static_cast<std::uint32_t>(std::countr_zero(g.lnc_mask)) + 1;
-  const bool asked = config.is_set(config::Key::kCoresLncSize);
+  const bool asked = config.is_given(config::Key::kCoresLncSize);
   if (!asked) return machine.cores_per_device == 1 ? 1u : g.lnc_default;
   const auto size = static_cast<std::uint32_t>(config.number(config::Key::kCoresLncSize));
   if (!std::has_single_bit(size) || machine.cores_per_device % size != 0 || size > 32 ||

@@ -24,10 +24,11 @@ Result<std::unique_ptr<Reservation>> Reservation::take(const Driver& driver, con
   if (error == -EBUSY) {
     out->bitmap_ = {};
     return Status::failure(
-        "cores {}-{}: {} logical core(s) asked for, {} free in a row; the others are taken by "
-        "another process, see `fuser -v /dev/neuron*`",
-        start / request.lnc_size, end / request.lnc_size, request.count,
-        longest / request.lnc_size);
+               "cores {}-{}: {} logical core(s) asked for, {} free in a row; the others are taken "
+               "by another process",
+               start / request.lnc_size, end / request.lnc_size, request.count,
+               longest / request.lnc_size)
+        .because(Cause::kDeviceInUse);
   }
   if (error != 0) {
     out->bitmap_ = {};

@@ -169,6 +169,7 @@ Result<std::uintptr_t> SendRecv::post(Role role, std::uintptr_t handle, std::uin
   made->tensor = tensor;
   made->offset = offset;
   made->bytes = bytes;
+  made->posted = Clock::now();
   const std::uintptr_t request = requests_.insert(made);
   if (request == 0) return Status::resource("no more requests are possible");
   communicator->requests.push_back(request);
@@ -205,7 +206,11 @@ Result<SendRecv::Progress> SendRecv::test(std::uintptr_t handle) {
   Communicator& communicator = *communicators_.find(request->communicator);
   if (!request->done && request->error.empty()) serve(*communicator.link);
   if (!request->error.empty()) return Status::failure("{}", request->error);
-  if (!request->done) return Progress{};
+  if (!request->done) {
+    if (Clock::now() - request->posted <= options_.transfer_timeout) return Progress{};
+    return Status::make(NRT_TIMEOUT, "logical core {} of the host did not take part within {} ms",
+                        communicator.peer, options_.transfer_timeout.count());
+  }
   const Progress progress{.done = true, .bytes = request->moved};
   std::erase(communicator.requests, handle);
   requests_.remove(handle);

@@ -46,7 +46,7 @@ class SendRecv {
   enum class Role : std::uint32_t { kSender, kReceiver };
   struct Options {
     std::int32_t first_core = 0, cores = 0;  // of this process
-    std::chrono::milliseconds connect_timeout{30'000};
+    std::chrono::milliseconds connect_timeout{30'000}, transfer_timeout{30'000};
   };
 
   SendRecv(const Options& options, TensorAccess tensors)
@@ -67,7 +67,8 @@ class SendRecv {
     bool done = false;
     std::uint64_t bytes = 0;
   };
-  // NRT_INVALID_HANDLE: no request. Done: the handle is gone.
+  // NRT_INVALID_HANDLE: no request. NRT_TIMEOUT: the other end did not post its
+  // part; it may still do so. Done: the handle is gone.
   Result<Progress> test(std::uintptr_t request);
   Status flush(int core);
 
@@ -79,6 +80,7 @@ class SendRecv {
     std::uint64_t offset = 0, bytes = 0;
     bool done = false;
     std::uint64_t moved = 0;
+    Clock::time_point posted;
     std::string error;  // why it failed
   };
   struct Link {

@@ -22,13 +22,21 @@ namespace opennrt::config {
 
 using Environment = std::map<std::string, std::string, std::less<>>;
 
-// The NEURON_* and OPENNRT_* variables of the process. In a privileged process
-// (set-user-id and the like) OPENNRT_* is left out: it names code to load.
+// The NEURON_* and OPENNRT_* variables of the process, and TMPDIR. In a
+// privileged process (set-user-id and the like) the last two are left out: they
+// name code to load and places to write.
 Environment process_environment();
+
+// Where a value comes from; later ones win. Arguments of a call win over all of
+// them, for that call.
+enum class Layer : std::uint8_t { kDefault, kArch, kSystemFile, kUserFile, kEnvironment };
 
 struct Sources {
   std::string system_file = "/etc/opennrt/nrt.yaml";
   Environment environment;
+  // Only what tells which cores there are: for the questions that may be asked
+  // before nrt_init, which a mistake elsewhere must not spoil.
+  bool cores_only = false;
 };
 
 // Something to tell the user once logging works.
@@ -40,36 +48,51 @@ struct Issue {
   bool always = false;
 };
 
-// Settings that nrt_load reads again.
-struct LoadSettings {
-  std::uint64_t exec_timeout_s = 30;
-  bool validate_hash = false;
-  bool allow_legacy_neff = false;
-};
-
 class Config {
  public:
+  // Has a value, be it a default.
   bool is_set(Key key) const { return at(key).set; }
+  // A file or a variable says so.
+  bool is_given(Key key) const { return entry(key).layer >= Layer::kSystemFile; }
   bool flag(Key key) const { return at(key).number != 0; }
+  // kBool, kUint, kSize; kEnum: place in its choices.
   std::uint64_t number(Key key) const { return at(key).number; }
   const std::string& text(Key key) const { return at(key).text; }
   const std::vector<std::string>& list(Key key) const { return at(key).list; }
+  const std::vector<std::uint64_t>& numbers(Key key) const { return at(key).numbers; }
   // Asked for by cores.visible.
   std::optional<CoreRange> visible_cores() const;
 
   // Effective value as text; nullopt for an unknown or unset key.
   std::optional<std::string> get(std::string_view key) const;
-  // "key = value (where)" of every setting that is not a default.
+
+  struct Row {
+    std::string_view key{};
+    std::optional<std::string_view> text{};  // nullopt: unset
+    Layer layer = Layer::kDefault;
+    std::string where{};   // "default", "default of arch 3", "file:line" or a variable
+    bool acts = true;      // false: this release does nothing with it
+    bool differs = false;  // from the default
+  };
+  // Every setting in the order of the table, then the free ones. Refers to the
+  // configuration.
+  std::vector<Row> rows() const;
+  // "key = value (where)" of every setting that a file or a variable gives.
   std::vector<std::string> describe() const;
+  // "key = value (where) has no effect in this release" of those that differ
+  // from their default for nothing.
+  std::vector<std::string> without_effect() const;
 
  private:
-  friend class Builder;
-  friend Result<LoadSettings> load_settings(const Config&, const Environment&);
+  friend class Draft;
+  friend class LoadReader;
   struct Entry {
     Value value;
-    std::string where;  // "file:line" or a variable; empty = default
+    std::string where;  // empty = default
+    Layer layer = Layer::kDefault;
   };
-  const Value& at(Key key) const { return entries_[static_cast<std::size_t>(key)].value; }
+  const Entry& entry(Key key) const { return entries_[static_cast<std::size_t>(key)]; }
+  const Value& at(Key key) const { return entry(key).value; }
 
   std::array<Entry, kSettings> entries_{};
   std::array<Value, kSettings> below_environment_{};  // of the settings read per load
@@ -86,6 +109,20 @@ struct Loaded {
 };
 Loaded load(const Sources& sources);
 
+// What is known once the devices are.
+struct MachineFacts {
+  std::uint32_t arch_type = 0;
+  std::uint32_t lnc_size = 0;
+};
+// The same configuration with the defaults of that silicon, checked against it.
+Loaded for_machine(const Config& config, const MachineFacts& machine);
+
+// Settings that nrt_load reads again.
+struct LoadSettings {
+  std::uint64_t exec_timeout_s = 30;
+  bool validate_hash = false;
+  bool allow_legacy_neff = false;
+};
 Result<LoadSettings> load_settings(const Config& config, const Environment& environment);
 
 // What log.* asks for.

@@ -16,6 +16,7 @@ void place(const LogLocation& location, log::ModuleSettings& out) {
 log::Settings log_settings(const Config& config) {
   log::Settings out;
   out.file = config.text(Key::kLogFile);
+  out.coalesce = config.flag(Key::kLogCoalesce);
   const auto level = parse_level(config.text(Key::kLogLevel)).value_or(log::Level::kError);
   const auto location = parse_location(config.text(Key::kLogLocation));
   if (location && !location->file.empty()) out.file = location->file;

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/value.h"
 
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
+
+#include "config/form.h"
 
 namespace opennrt::config {
 
@@ -25,37 +32,104 @@ std::string_view level_name(log::Level level) {
   return kNames[static_cast<std::size_t>(level)];
 }
 
+std::string range_text(const Setting& row) {
+  return row.max == ~0ull ? fmt::format("at least {}", row.min)
+                          : fmt::format("{} to {}", row.min, row.max);
+}
+
+// Into the row's range where the row allows that, else why it is not there.
+Status fit(const Setting& row, std::uint64_t& number, bool* out_clamped) {
+  if (number < row.min || number > row.max) {
+    if (row.bad != OnBad::kClamp) return Status::invalid("must be {}", range_text(row));
+    number = std::clamp(number, row.min, row.max);
+    *out_clamped = true;
+  }
+  if (number % row.multiple_of != 0)
+    return Status::invalid("must be a multiple of {}", row.multiple_of);
+  if (row.power_of_two && !std::has_single_bit(number))
+    return Status::invalid("must be a power of two");
+  return {};
+}
+
 Result<Value> number_value(const Setting& row, std::optional<std::uint64_t> number,
                            bool* out_clamped) {
   if (!number) return Status::invalid("not a number");
-  if (*number < row.min || *number > row.max) {
-    if (row.bad != OnBad::kClamp)
-      return row.max == ~0ull ? Status::invalid("must be at least {}", row.min)
-                              : Status::invalid("must be {} to {}", row.min, row.max);
-    *number = std::clamp(*number, row.min, row.max);
-    *out_clamped = true;
-  }
-  if (*number % row.multiple_of != 0)
-    return Status::invalid("must be a multiple of {}", row.multiple_of);
+  ONRT_TRY(fit(row, *number, out_clamped));
   Value value;
   value.number = *number;
   value.text = std::to_string(*number);
   return value;
 }
 
-Result<Value> enum_value(const Setting& row, std::string_view text) {
-  for (const std::string& choice : split_list(row.choices, '|')) {
-    if (!equals_ignoring_case(choice, trimmed(text))) continue;
-    Value value;
-    value.text = choice;
-    return value;
-  }
-  return Status::invalid("must be one of {}", row.choices);
+Result<Value> size_value(const Setting& row, std::string_view text, Units units,
+                         bool* out_clamped) {
+  const auto number = units == Units::kAllowed ? parse_size(text) : parse_uint(text);
+  if (number) return number_value(row, number, out_clamped);
+  if (units == Units::kAllowed)
+    return Status::invalid("not a size; write for example 8589934592, 8G or 64MiB");
+  return Status::invalid("not a size; write the number of bytes without a unit");
 }
 
-Result<Value> plain_value(std::string_view text) {
+Result<Value> numbers_value(const Setting& row, std::string_view text, bool* out_clamped) {
+  Value value;
+  std::vector<std::string> items = split_list(text, ',');
+  if (items.empty()) return Status::invalid("no number");
+  if (row.count != 0 && items.size() != row.count)
+    return Status::invalid("has {} numbers, must have {}", items.size(), row.count);
+  if (row.max_count != 0 && items.size() > row.max_count) {
+    if (row.bad != OnBad::kClamp)
+      return Status::invalid("has {} numbers, may have {}", items.size(), row.max_count);
+    items.resize(row.max_count);
+    *out_clamped = true;
+  }
+  for (const std::string& item : items) {
+    auto number = parse_uint(item);
+    if (!number) return Status::invalid("'{}' is not a number", item);
+    ONRT_TRY(fit(row, *number, out_clamped));
+    value.numbers.push_back(*number);
+    value.text += (value.text.empty() ? "" : ",") + std::to_string(*number);
+  }
+  return value;
+}
+
+Result<Value> ranges_value(std::string_view text) {
+  ONRT_ASSIGN(const auto ranges, parse_ranges(text));
+  Value value;
+  value.text = trimmed(text);
+  value.list = split_list(text, ',');
+  for (const auto& [first, last] : ranges) {
+    value.numbers.push_back(first);
+    value.numbers.push_back(last);
+  }
+  return value;
+}
+
+Result<Value> enum_value(const Setting& row, std::string_view text) {
+  const std::vector<std::string> choices = split_list(row.choices, '|');
+  std::optional<std::uint64_t> place;
+  for (std::size_t i = 0; i < choices.size() && !place; ++i)
+    if (equals_ignoring_case(choices[i], trimmed(text))) place = i;
+  if (!place && row.indexed) place = parse_uint(text);
+  if (!place || *place >= choices.size())
+    return Status::invalid("must be one of {}{}", row.choices,
+                           row.indexed ? fmt::format(" or 0 to {}", choices.size() - 1) : "");
+  Value value;
+  value.text = choices[*place];
+  value.number = *place;
+  return value;
+}
+
+Result<Value> string_value(const Setting& row, std::string_view text) {
+  if (row.max_bytes != 0 && text.size() > row.max_bytes)
+    return Status::invalid("has {} bytes, may have {}", text.size(), row.max_bytes);
   Value value;
   value.text = text;
+  if (row.must_be == MustBe::kNothing) return value;
+  const bool file = row.must_be == MustBe::kFile;
+  struct stat info{};
+  if (::stat(value.text.c_str(), &info) != 0) return Status::invalid("{}", strerror(errno));
+  if (file ? !S_ISREG(info.st_mode) : !S_ISDIR(info.st_mode))
+    return Status::invalid("must be a {}", file ? "file" : "directory");
   return value;
 }
 
@@ -141,7 +215,7 @@ std::optional<LogLocation> parse_location(std::string_view text) {
   return location;
 }
 
-Result<CoreRange> parse_cores(std::string_view text) {
+Result<std::vector<std::pair<std::uint64_t, std::uint64_t>>> parse_ranges(std::string_view text) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   for (const std::string& item : split_list(text, ',')) {
     const auto dash = item.find('-');
@@ -154,6 +228,11 @@ Result<CoreRange> parse_cores(std::string_view text) {
     ranges.emplace_back(*first, *last);
   }
   if (ranges.empty()) return Status::invalid("no core named");
+  return ranges;
+}
+
+Result<CoreRange> parse_cores(std::string_view text) {
+  ONRT_ASSIGN(auto ranges, parse_ranges(text));
   CoreRange out;
   out.was_sorted = std::is_sorted(ranges.begin(), ranges.end());
   std::sort(ranges.begin(), ranges.end());
@@ -178,9 +257,11 @@ std::vector<std::string> split_list(std::string_view text, char separator) {
   }
 }
 
-Result<Value> parse_value(const Setting& row, std::string_view text, bool* out_clamped) {
+Result<Value> parse_value(const Setting& row, std::string_view text, Units units,
+                          bool* out_clamped) {
   *out_clamped = false;
-  Result<Value> value = plain_value(text);
+  Result<Value> value = Value{};
+  value->text = text;
   switch (row.type) {
     case Type::kBool: {
       const auto flag = parse_bool(text);
@@ -193,9 +274,13 @@ Result<Value> parse_value(const Setting& row, std::string_view text, bool* out_c
       value = number_value(row, parse_uint(text), out_clamped);
       break;
     case Type::kSize:
-      value = number_value(row, parse_size(text), out_clamped);
-      if (!value.is_ok() && !parse_size(text))
-        return Status::invalid("not a size; write for example 8589934592, 8G or 64MiB");
+      value = size_value(row, text, units, out_clamped);
+      break;
+    case Type::kNumbers:
+      value = numbers_value(row, text, out_clamped);
+      break;
+    case Type::kRanges:
+      value = ranges_value(text);
       break;
     case Type::kEnum:
       value = enum_value(row, text);
@@ -219,10 +304,14 @@ Result<Value> parse_value(const Setting& row, std::string_view text, bool* out_c
       break;
     }
     case Type::kString:
+      value = string_value(row, text);
+      break;
     case Type::kOpaque:
       break;
   }
-  if (value.is_ok()) value->set = true;
+  if (!value) return value;
+  ONRT_TRY(check_form(row.form, text));
+  value->set = true;
   return value;
 }
 

@@ -40,20 +40,23 @@ class Flattener {
     const bool known = row != nullptr || is_free_key(path);
     if (node.IsNull()) return {};
     if (row != nullptr && row->type == Type::kOpaque) {
-      entries.push_back({path, flow_text(node), line, true});
+      entries.push_back({path, flow_text(node), line, true, ""});
       return {};
     }
     if (node.IsScalar()) {
-      entries.push_back({path, node.Scalar(), line, known});
+      entries.push_back({path, node.Scalar(), line, known, ""});
       return {};
     }
     if (node.IsSequence()) return sequence(path, node, line, known);
     if (!path.empty() && !leads_to_known_key(path)) {
-      entries.push_back({path, "", line, false});
+      entries.push_back({path, "", line, known, known ? "must be one value, not a map" : ""});
       return {};
     }
     for (const auto& child : node) {
-      if (!child.first.IsScalar()) return Status::invalid("line {}: a key must be a word", line);
+      if (!child.first.IsScalar()) {
+        entries.push_back({path, "", child.first.Mark().line + 1, true, "a key must be a word"});
+        continue;
+      }
       const std::string name = child.first.Scalar();
       ONRT_TRY(walk(path.empty() ? name : path + "." + name, child.second, depth + 1));
     }
@@ -62,13 +65,16 @@ class Flattener {
 
  private:
   Status sequence(const std::string& path, const YAML::Node& node, int line, bool known) {
-    std::string text;
+    FileEntry out{path, "", line, known, ""};
     for (const YAML::Node& item : node) {
-      if (++nodes_ > kMaxNodes || !item.IsScalar())
-        return Status::invalid("line {}: {} must be a list of words", line, path);
-      text += (text.empty() ? "" : ",") + item.Scalar();
+      if (++nodes_ > kMaxNodes) return Status::invalid("line {}: {} is too long", line, path);
+      if (!item.IsScalar()) {
+        out.problem = known ? "must be a list of words" : "";
+        break;
+      }
+      out.text += (out.text.empty() ? "" : ",") + item.Scalar();
     }
-    entries.push_back({path, text, line, known});
+    entries.push_back(std::move(out));
     return {};
   }
 

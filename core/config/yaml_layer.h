@@ -13,8 +13,9 @@ namespace opennrt::config {
 struct FileEntry {
   std::string key;  // dotted path
   std::string text;
-  int line = 0;        // 1-based
-  bool known = false;  // false: reported, not used
+  int line = 0;         // 1-based
+  bool known = false;   // false: reported, not used
+  std::string problem;  // why the value is none; empty: it is one
 };
 
 // NRT_INVALID: unreadable, too large, or not YAML; the message names file, line

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kmgr/async.h"
 
+#include <optional>
+
+#include "dump/core_dump.h"
 #include "kmgr/manager.h"
+#include "log/context.h"
+#include "trace/trace.h"
 
 namespace opennrt::kmgr {
 
@@ -10,21 +15,36 @@ namespace {
 constexpr std::uint32_t kTransferCapacity = 64;
 constexpr std::uint32_t kFirstQueue[kXuTypes] = {0, 2, 3};
 
+// The caller gets the code only, and long after its call.
+NRT_STATUS told(const AsyncRequest& r, const Status& status) {
+  if (status.is_ok()) return NRT_SUCCESS;
+  constexpr const char* kCalls[] = {"nrta_execute_schedule", "nrta_tensor_write",
+                                    "nrta_tensor_read", "nrta_tensor_copy", "nrta_cc_schedule"};
+  const char* const call = kCalls[static_cast<std::size_t>(r.kind)];
+  const NRT_STATUS code = status.code();
+  log::api_error(call, nrt_get_status_as_str(code), code, status.message(), status.cause());
+  dump::on_failure({.api = call, .code = code});
+  return code;
+}
+
 // Runs on the worker of a queue of transfers or collectives.
-NRT_STATUS transfer(AsyncRequest& r) {
+Status transfer(AsyncRequest& r) {
   switch (r.kind) {
     case AsyncRequest::Kind::kWrite:
-      return r.tensor->write(r.in, r.offset, r.bytes).code();
+      return r.tensor->write(r.in, r.offset, r.bytes);
     case AsyncRequest::Kind::kRead:
-      return r.tensor->read(r.out, r.offset, r.bytes).code();
+      return r.tensor->read(r.out, r.offset, r.bytes);
     case AsyncRequest::Kind::kCopy:
-      return r.tensor->copy_from(*r.source, r.source_offset, r.offset, r.bytes).code();
-    case AsyncRequest::Kind::kCollective:
-      return r.collective->run().code();
+      return r.tensor->copy_from(*r.source, r.source_offset, r.offset, r.bytes);
+    case AsyncRequest::Kind::kCollective: {
+      const trace::Span run(trace::EventType::kHostCcExec, r.collective->logical_core,
+                            {r.collective->stream});
+      return r.collective->run();
+    }
     case AsyncRequest::Kind::kExecute:
       break;
   }
-  return NRT_FAILURE;
+  return Status::failure("request of kind {}", static_cast<int>(r.kind));
 }
 
 Status not_live(const char* name, TensorHandle tensor) {
@@ -77,8 +97,8 @@ Result<AsyncQueue*> AsyncEngine::open(std::uint64_t core, XuType type, std::int6
   auto made = std::make_unique<AsyncQueue>(
       name, compute ? compute_capacity_ : kTransferCapacity,
       compute ? AsyncQueue::Run(
-                    [this](AsyncRequest& r) { return manager_.run(*r.model, r.binding).code(); })
-              : AsyncQueue::Run(transfer),
+                    [this](AsyncRequest& r) { return told(r, manager_.run(*r.model, r.binding)); })
+              : AsyncQueue::Run([](AsyncRequest& r) { return told(r, transfer(r)); }),
       [this, logical_core, compute] { return !compute || manager_.is_usable(logical_core); });
   slot->store(made.get(), std::memory_order_release);
   return made.release();
@@ -102,6 +122,7 @@ Status AsyncEngine::execute(ModelId model, TensorSetHandle inputs, TensorSetHand
   Models::Reference record = manager_.find_model(model);
   if (!record) return Status::make(NRT_INVALID_HANDLE, "model {} is not loaded", model);
   const int core = static_cast<int>(record->model->logical_core());
+  std::optional<trace::Span> posted;  // until the request is queued
   return submit(core, XuType::kCompute, queue, sequence, [&](AsyncRequest& r) -> Status {
     ONRT_TRY(r.binding.fill(inputs, outputs, record->program()));
     if (r.binding.any_host_input || r.binding.any_host_output)
@@ -112,6 +133,8 @@ Status AsyncEngine::execute(ModelId model, TensorSetHandle inputs, TensorSetHand
     r.kind = AsyncRequest::Kind::kExecute;
     r.result = result;
     r.model = std::move(record);
+    posted.emplace(trace::EventType::kPostRequest, static_cast<std::uint32_t>(core),
+                   trace::Payload{model, r.number});
     return {};
   });
 }
@@ -176,6 +199,11 @@ Status AsyncEngine::copy(TensorHandle source, std::uint64_t source_offset, Tenso
     if (!r.tensor) return not_live("dst", destination);
     ONRT_TRY(check_transfer(*r.source, "src", source_offset, bytes, core));
     ONRT_TRY(check_transfer(*r.tensor, "dst", offset, bytes, core));
+    ONRT_ASSIGN(const tdrv::Allocation from, r.source->allocation());
+    ONRT_ASSIGN(const tdrv::Allocation to, r.tensor->allocation());
+    if (from.hbm != to.hbm)
+      return Status::invalid("src {} is in HBM {}, dst {} in HBM {}; both must be in the same one",
+                             r.source->name(), from.hbm, r.tensor->name(), to.hbm);
     r.kind = AsyncRequest::Kind::kCopy;
     r.source_offset = source_offset;
     r.offset = offset;
@@ -199,9 +227,12 @@ Status AsyncEngine::schedule(std::uintptr_t* prepared, int queue, NRT_STATUS* re
   std::unique_ptr<Collective> operation = prepared_.remove(*prepared);
   if (!operation) return Status::invalid("{:#x} is not a prepared collective", *prepared);
   const int core = static_cast<int>(operation->logical_core);
+  const trace::Span schedule(trace::EventType::kCcSchedule, operation->logical_core,
+                             {operation->context_rank, operation->context_ranks});
   Status queued =
       submit(core, XuType::kCollectives, queue, sequence, [&](AsyncRequest& r) -> Status {
         ONRT_TRY(operation->pin());
+        operation->stream = static_cast<std::uint32_t>(queue);
         r.kind = AsyncRequest::Kind::kCollective;
         r.result = result;
         r.collective = std::move(operation);

@@ -29,6 +29,7 @@ struct AsyncRequest {
   enum class Kind : std::uint8_t { kExecute, kWrite, kRead, kCopy, kCollective };
 
   Kind kind = Kind::kExecute;
+  std::uint64_t number = 0;      // in its queue
   NRT_STATUS* result = nullptr;  // of the caller
   Models::Reference model;       // kExecute
   Binding binding;               // kExecute
@@ -68,6 +69,7 @@ class AsyncQueue {
     const std::lock_guard lock(submit_mutex_);
     ONRT_TRY(admit());
     AsyncRequest& request = slot(issued_ + 1);
+    request.number = issued_ + 1;
     if (Status filled = std::forward<Fill>(fill)(request); !filled) {
       request.release();
       return filled;

@@ -15,6 +15,8 @@ namespace opennrt::kmgr {
 
 struct Collective {
   std::uint32_t logical_core = 0;
+  std::uint32_t context_rank = 0, context_ranks = 0;  // global, for traces
+  std::uint32_t stream = 0;                           // queue that it was scheduled on
   nrt_dtype_t dtype = NRT_DTYPE_UINT8;
   std::vector<TensorHandle> inputs, outputs;
   std::vector<Tensors::Pin> pins;  // inputs, then outputs, while it is queued

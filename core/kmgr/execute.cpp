@@ -5,7 +5,9 @@
 // with as many tensors, and nothing is formatted unless it fails.
 #include <span>
 
+#include "dump/core_dump.h"
 #include "kmgr/manager.h"
+#include "log/context.h"
 #include "log/log.h"
 #include "trace/trace.h"
 
@@ -44,6 +46,7 @@ Status Manager::run(ModelRecord& record, Binding& binding) {
 Status Manager::run_on(Unit::Slot& slot, ModelRecord& record, Binding& binding) {
   const std::uint32_t core = record.model->logical_core();
   Unit& unit = *units_[core];
+  log::set_core(static_cast<std::int32_t>(core));
   ONRT_LOG(kKmgr, kDebug, "model {} on logical core {}", record.id, core);
   const trace::Span run(trace::EventType::kRuntimeExecute, core, {record.id});
   slot.exec_id = unit.next_exec_id();
@@ -61,6 +64,8 @@ Status Manager::run_on(Unit::Slot& slot, ModelRecord& record, Binding& binding) 
   slot.execution->listener = &binding;
   Status status = unit.run(slot, *record.model, binding.inputs, binding.outputs, record.timeout_ms);
   const trace::Span post(trace::EventType::kExecPost, core, {slot.exec_id, record.id});
+  if (dump::deserves_dump(status.code()))
+    dump::blame(static_cast<std::int32_t>(core), record.program().name, record.program().uuid);
   // With numerical errors the results are there, with NaN or Inf in them.
   const bool has_results = status.is_ok() || status.code() == NRT_EXEC_COMPLETED_WITH_NUM_ERR;
   if (binding.any_host_output && has_results) {

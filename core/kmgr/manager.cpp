@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "dump/core_dump.h"
+#include "log/context.h"
 #include "log/log.h"
+#include "strings/interned.h"
 #include "trace/names.h"
 #include "trace/profile.h"
 #include "trace/trace.h"
@@ -131,16 +134,29 @@ void Manager::give_core_back(std::uint32_t core) {
   --usage_[core];
 }
 
+namespace {
+
+// What recordings of the model and its tensors mean by numbers.
+void intern_names(ModelId id, const neff::Program& program, std::int32_t core) {
+  trace::name_model(id, program.name, core);
+  for (const auto* variables : {&program.inputs, &program.outputs})
+    for (const auto& variable : *variables) strings::intern(core, variable.name);
+}
+
+}  // namespace
+
 Result<ModelId> Manager::place(std::shared_ptr<const neff::Program> program,
                                const LoadOptions& options) {
   ONRT_ASSIGN(const std::uint32_t core, take_core(options.logical_core));
-  auto model = tdrv_->stage(std::move(program), core, ++g_last_device_model);
+  log::set_core(static_cast<std::int32_t>(core));
+  auto model = tdrv_->stage(program, core, ++g_last_device_model);
   if (!model.is_ok()) {
     give_core_back(core);
+    dump::blame(static_cast<std::int32_t>(core), program->name, program->uuid);
     return std::move(model).status();
   }
   const ModelId id = Models::next_id();
-  trace::name_model(id, (*model)->program().name);
+  intern_names(id, *program, static_cast<std::int32_t>(core));
   models_.insert(
       std::make_unique<ModelRecord>(*tdrv_, id, *std::move(model), options.exec_timeout_s * 1000));
   return id;

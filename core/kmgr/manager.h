@@ -78,6 +78,7 @@ class Manager {
   Result<ModelId> place(std::shared_ptr<const neff::Program> program, const LoadOptions& options);
   Status unload(ModelId id);
   Models::Reference find_model(ModelId id) { return models_.find(id); }
+  std::vector<ModelId> model_ids() { return models_.ids(); }
 
   // Runs the model once. NRT_INVALID_HANDLE: not loaded. NRT_INVALID: a set is
   // none, or the input set has another number of tensors than the model has

@@ -80,6 +80,9 @@ class Tensors {
   SetPin pin_set(TensorSetHandle set) const noexcept { return sets_.pin(set); }
   const TensorSet* find_set(TensorSetHandle set) const noexcept { return sets_.find(set); }
 
+  std::size_t tensor_count() const noexcept { return tensors_.size(); }
+  std::size_t set_count() const noexcept { return sets_.size(); }
+
   // Everything is destroyed, every handle becomes invalid.
   void clear();
 

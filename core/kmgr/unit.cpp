@@ -168,7 +168,7 @@ Status Unit::drive(Slot& slot, std::uint64_t timeout_ms) {
         const NRT_STATUS code = reason.is_ok() ? NRT_FAILURE : reason.code();
         if (!leaves_core_usable(code) || tdrv_.is_lost(logical_core_))
           fatal_.store(true, std::memory_order_release);
-        return {code, std::string(reason.message())};
+        return Status(code, std::string(reason.message())).because(reason.cause());
       }
     }
   }

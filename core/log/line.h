@@ -12,6 +12,9 @@
 
 namespace opennrt::log {
 
+// What a line begins with, up to the microseconds.
+inline constexpr std::size_t kTimeBytes = 27;
+
 struct LineHead {
   std::int64_t seconds = 0;  // since the epoch, already shifted to local time
   std::uint32_t microseconds = 0;

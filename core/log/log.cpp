@@ -7,11 +7,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
 
+#include "log/context.h"
+#include "log/hold_back.h"
+#include "log/kernel_log.h"
 #include "log/line.h"
+#include "log/ring.h"
 #include "log/sink.h"
 
 namespace opennrt::log {
@@ -86,6 +91,7 @@ Status configure(const Settings& settings) {
     g_modules[i].console = from.console;
     g_modules[i].syslog = from.syslog;
   }
+  set_coalescing(settings.coalesce);
   const std::lock_guard lock(backend().open_mutex);
   Status opened = backend().file_sink->open(settings.file);
   // Somebody has to hear why.
@@ -106,24 +112,96 @@ bool enabled(Module module, Level level) noexcept {
   return static_cast<int>(level) <= state(module).level.load(std::memory_order_relaxed);
 }
 
-void write(Module module, Level level, std::string_view function, std::string_view text) noexcept {
+namespace {
+
+void append_now(fmt::memory_buffer& out, Module module, Level level, std::string_view function,
+                std::string_view text) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const LineHead head{.seconds = now.tv_sec + local_offset(now.tv_sec),
+                      .microseconds = static_cast<std::uint32_t>(now.tv_nsec / 1000),
+                      .pid = getpid(),
+                      .tid = syscall(SYS_gettid),
+                      .level = level,
+                      .module = module_tag(module),
+                      .function = function};
+  append_line(out, head, text);
+}
+
+enum class Origin { kCore, kPlugin };
+
+// Every sink but the console.
+void write_elsewhere(Origin origin, Module module, Level level, spdlog::string_view_t line,
+                     std::string_view text) {
+  backend().file.log(spd_level(level), line);
+  if (state(module).syslog) write_syslog(static_cast<int>(level), text.data(), text.size());
+  if (g_forked.load(std::memory_order_relaxed)) return;
+  keep_line(current_core(), text);
+  if (origin == Origin::kCore) write_kernel_log(text);
+}
+
+void write_line(Origin origin, Module module, Level level, std::string_view function,
+                std::string_view text) noexcept {
   try {
-    timespec now{};
-    clock_gettime(CLOCK_REALTIME, &now);
-    const LineHead head{.seconds = now.tv_sec + local_offset(now.tv_sec),
-                        .microseconds = static_cast<std::uint32_t>(now.tv_nsec / 1000),
-                        .pid = getpid(),
-                        .tid = syscall(SYS_gettid),
-                        .level = level,
-                        .module = module_tag(module),
-                        .function = function};
+    if (inside_kernel_log()) return;  // its echo
     fmt::memory_buffer line;
-    append_line(line, head, text);
+    append_now(line, module, level, function, text);
     const spdlog::string_view_t view(line.data(), line.size());
-    if (state(module).console) backend().console.log(spd_level(level), view);
-    backend().file.log(spd_level(level), view);
-    if (state(module).syslog) write_syslog(static_cast<int>(level), text.data(), text.size());
+    write_elsewhere(origin, module, level, view, text);
+    if (state(module).console && !hold_back(level, {line.data(), line.size()}))
+      backend().console.log(spd_level(level), view);
   } catch (...) {  // a line that cannot be written is lost, the caller goes on
+  }
+}
+
+}  // namespace
+
+void write(Module module, Level level, std::string_view function, std::string_view text) noexcept {
+  write_line(Origin::kCore, module, level, function, text);
+}
+
+void write_from_plugin(Module module, Level level, std::string_view function,
+                       std::string_view text) noexcept {
+  write_line(Origin::kPlugin, module, level, function, text);
+}
+
+void write_for_support(Level level, std::string_view function, std::string_view text) noexcept {
+  constexpr Module kModule = Module::kNrt;
+  if (enabled(kModule, std::max(level, Level::kInfo)))
+    return write_line(Origin::kPlugin, kModule, level, function, text);
+  if (!enabled(kModule, level)) return;
+  try {
+    fmt::memory_buffer line;
+    append_now(line, kModule, level, function, text);
+    write_elsewhere(Origin::kPlugin, kModule, level, {line.data(), line.size()}, text);
+  } catch (...) {  // as above
+  }
+}
+
+std::string line_of_now(Module module, Level level, std::string_view function,
+                        std::string_view text) {
+  fmt::memory_buffer line;
+  append_now(line, module, level, function, text);
+  return {line.data(), line.size()};
+}
+
+void write_console(Level level, std::string_view lines) {
+  backend().console.log(spd_level(level), spdlog::string_view_t(lines.data(), lines.size()));
+}
+
+void write_with_block(Module module, Level level, std::string_view function, std::string_view text,
+                      std::string_view block) noexcept {
+  try {
+    fmt::memory_buffer line;
+    append_now(line, module, level, function, text);
+    write_elsewhere(Origin::kCore, module, level, {line.data(), line.size()}, text);
+    if (!state(module).console && block.empty()) return;
+    if (!block.empty()) {
+      line.append(std::string_view("\n\t"));
+      line.append(block);
+    }
+    backend().console.log(spd_level(level), {line.data(), line.size()});
+  } catch (...) {  // as above
   }
 }
 

@@ -5,8 +5,9 @@
 // tools. Nothing is ever written to stdout: lines go to stderr, syslog or the
 // configured file.
 //
-// Threading: every function may be called from any thread. Writing takes no
-// lock, so it also works in a child forked while another thread was logging.
+// Threading: every function may be called from any thread. Writing waits for no
+// lock for long, so it also works in a child forked while another thread was
+// logging.
 #pragma once
 
 #include <fmt/format.h>
@@ -42,7 +43,8 @@ struct ModuleSettings {
 
 struct Settings {
   std::array<ModuleSettings, kModules> modules{};
-  std::string file;  // receives every emitted line as well; empty = none
+  std::string file;       // receives every emitted line as well; empty = none
+  bool coalesce = false;  // one block per failed call (context.h)
 };
 
 // Applies the settings. NRT_INVALID when the file cannot be opened; everything
@@ -57,6 +59,10 @@ void set_level(Level level) noexcept;
 // text: one line; control characters are replaced. function: name of the
 // calling function.
 void write(Module module, Level level, std::string_view function, std::string_view text) noexcept;
+
+// A line that a plugin writes: not for the driver's log (kernel_log.h).
+void write_from_plugin(Module module, Level level, std::string_view function,
+                       std::string_view text) noexcept;
 
 // To be called in a forked child: the time zone database, whose lock another
 // thread of the parent may have held, is not consulted any more.

@@ -13,11 +13,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "log/ring.h"
+
 namespace opennrt::log {
 
 namespace {
-
-constexpr std::size_t kSyslogBytes = 1023;
 
 // A closed pipe loses the line; it must not end the process. SIGPIPE of a write
 // goes to the writing thread, so it can be taken back there.
@@ -126,7 +126,7 @@ void FileSink::log(const spdlog::details::log_msg& message) {
 
 void write_syslog(int level, const char* text, std::size_t bytes) noexcept {
   constexpr int kPriority[] = {LOG_ERR, LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG, LOG_DEBUG};
-  ::syslog(LOG_USER | kPriority[level], "%.*s", static_cast<int>(std::min(bytes, kSyslogBytes)),
+  ::syslog(LOG_USER | kPriority[level], "%.*s", static_cast<int>(std::min(bytes, kBodyBytes)),
            text);
 }
 

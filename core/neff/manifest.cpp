@@ -231,11 +231,13 @@ Status check_target(const Json& target, std::string_view name, const LoadLimits&
   const bool published = std::find(std::begin(kPublishedTargets), std::end(kPublishedTargets),
                                    name) != std::end(kPublishedTargets);
   if (published || has(limits.known_targets))
-    return target.invalid(
-        "{}: the model was built for {}, this process is running on {}; compile it for this "
-        "target or {}",
-        quote(name), printable(name), running,
-        limits.remedy ? limits.remedy(name) : "choose a device of that arch");
+    return target
+        .invalid(
+            "{}: the model was built for {}, this process is running on {}; compile it for this "
+            "target or {}",
+            quote(name), printable(name), running,
+            limits.remedy ? limits.remedy(name) : "choose a device of that arch")
+        .because(Cause::kForeignNeff);
   return Status::make(
       NRT_UNSUPPORTED_NEFF_VERSION, "{}",
       target.place(fmt::format("{}: no installed arch plugin knows this target (known: {}; running "
@@ -245,6 +247,12 @@ Status check_target(const Json& target, std::string_view name, const LoadLimits&
 
 Status check_core_count(const Json& graphs, std::size_t count, const Header& header,
                         const LoadLimits& limits) {
+  if (count > limits.visible_cores)
+    return Status::make(
+        NRT_LOAD_NOT_ENOUGH_NC, "{}",
+        graphs.place(fmt::format("{} subgraphs need {} physical cores, {} are visible to this "
+                                 "process; see NEURON_RT_VISIBLE_CORES and NEURON_RT_NUM_CORES",
+                                 count, count, limits.visible_cores)));
   // The field binds only with its feature bit, and bits count from major 2.
   if (header.version_major == 2 && (header.feature_bits & kFeatureVnc) != 0 &&
       header.lnc_size != limits.lnc_size)

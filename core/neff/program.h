@@ -178,7 +178,8 @@ struct LoadLimits {
   // What makes a model for another target run here, e.g. a setting to change;
   // asked only when one is refused. Empty: choose another device.
   std::function<std::string(std::string_view target)> remedy;
-  std::uint32_t lnc_size = 1;  // physical cores per logical core
+  std::uint32_t lnc_size = 1;         // physical cores per logical core
+  std::uint32_t visible_cores = ~0u;  // physical cores of this process
   std::uint32_t semaphores = 256, events = 256;
   std::uint32_t min_runtime_semaphores = 3, min_runtime_events = 9;
   std::uint64_t sbuf_partition_stride = 0x40000, sbuf_partitions = 128;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "log/log.h"
 #include "neff/constants.h"
 
 namespace opennrt::neff {
@@ -77,6 +78,7 @@ class VariableReader {
     ONRT_ASSIGN(const std::uint64_t number, id.integer(0, kMaxU32));
     variable.var_id = static_cast<std::uint32_t>(number);
     ONRT_TRY(read_alignment(item, variable));
+    ONRT_TRY(note_operations(name, item));
     switch (variable.type) {
       case VariableType::kStateBuffer:
         variable.size = limits_.sbuf_partition_stride * limits_.sbuf_partitions;
@@ -114,6 +116,23 @@ class VariableReader {
       return Status::ok();
     }
     return type.invalid("{}: unknown type of variable", quote(text));
+  }
+
+  // Files have the key with an empty list. What stands in others is not published.
+  static Status note_operations(std::string_view name, const Json& item) {
+    const auto list = item.find("ops");
+    if (!list) return Status::ok();
+    std::size_t count = 0;
+    ONRT_TRY(list->for_each_element([&](const Json&) {
+      ++count;
+      return Status::ok();
+    }));
+    if (count != 0)
+      ONRT_LOG(kNeff, kWarn,
+               "{}: variable {}: its {} operation(s) (key \"ops\") are not applied, its bytes are "
+               "used as they are",
+               printable(item.member()), quote(name), count);
+    return Status::ok();
   }
 
   static Status read_size(const Json& item, Variable& variable) {

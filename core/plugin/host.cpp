@@ -64,7 +64,8 @@ struct Host::State {
     const log::Module module = module_of(component);
     if (msg != nullptr && level <= NRTP_LOG_ERROR && CapturedErrors::take(msg)) return;
     if (msg != nullptr && log::enabled(module, level_of(level)))
-      log::write(module, level_of(level), component != nullptr ? component : "plugin", msg);
+      log::write_from_plugin(module, level_of(level), component != nullptr ? component : "plugin",
+                             msg);
   }
 
   static std::uint32_t log_enabled(void*, std::uint32_t level, const char* component) noexcept {

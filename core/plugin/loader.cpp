@@ -173,12 +173,14 @@ Result<const void*> Loader::first_usable(const char* what, Accept accept) {
       if (c.verdict == Verdict::kRefused || (c.verdict == Verdict::kDisabled && accept(c.manifest)))
         reasons += (reasons.empty() ? "" : "; ") +
                    (c.verdict == Verdict::kRefused ? c.reason : c.manifest.path + ": " + c.reason);
-  if (!reasons.empty()) return Status::invalid("no usable {}: {}", what, reasons);
+  if (!reasons.empty())
+    return Status::invalid("no usable {}: {}", what, reasons).because(Cause::kPluginMissing);
   std::string places;
   for (const std::string& d : search_.directories) places += (places.empty() ? "" : ", ") + d;
   return Status::invalid(
-      "no {} found in {}; install its package or name its directory in OPENNRT_PLUGIN_PATH", what,
-      places);
+             "no {} found in {}; install its package or name its directory in OPENNRT_PLUGIN_PATH",
+             what, places)
+      .because(Cause::kPluginMissing);
 }
 
 Result<const nrtp_arch_plugin*> Loader::arch(std::uint32_t arch_type) {

@@ -11,7 +11,6 @@
 namespace opennrt::tdrv {
 namespace {
 
-constexpr std::uint32_t kMaxDevices = 32;
 constexpr std::uint32_t kMaxQueueDepth = 63;
 constexpr std::uint64_t kStopTimeoutMs = 2000;
 
@@ -149,8 +148,8 @@ Status TdrvImpl::check_options(std::size_t) {
       auto device = std::find_if(devices_.begin(), devices_.end(),
                                  [&](const auto& d) { return d->index() == core.device; });
       if (device == devices_.end()) {
-        if (devices_.size() == kMaxDevices) {
-          return Status::invalid("more than {} devices are requested", kMaxDevices);
+        if (devices_.size() == NRTP_MAX_PROCESS_DEVICES) {
+          return Status::invalid("more than {} devices are requested", NRTP_MAX_PROCESS_DEVICES);
         }
         devices_.push_back(std::make_unique<DeviceNode>(bindings_, core.device));
         device = devices_.end() - 1;

@@ -51,7 +51,8 @@ Result<DmemPtr> Allocator::allocate(const MemoryRequest& r) {
   if (r.bytes == 0) return Status::invalid("{}: size 0", name());
   if (r.bytes > kMostBytes) {
     return Status::resource("{}: no device has that much; {}", name(),
-                            pool_->accounting().report(channel_));
+                            pool_->accounting().report(channel_))
+        .because(host ? Cause::kNone : Cause::kDeviceMemory);
   }
   if ((r.alignment & (r.alignment - 1)) != 0) {
     return Status::invalid("{}: alignment {} is not a power of two", name(), r.alignment);
@@ -84,8 +85,8 @@ Result<DmemPtr> Allocator::allocate(const MemoryRequest& r) {
   if (rc != 0) {
     span.stop({0, 0, static_cast<std::uint64_t>(-rc)});
     if (rc == -ENOMEM) {
-      return Status::resource("{}: out of memory; {}", name(),
-                              pool_->accounting().report(channel_));
+      return Status::resource("{}: out of memory; {}", name(), pool_->accounting().report(channel_))
+          .because(host ? Cause::kNone : Cause::kDeviceMemory);
     }
     return Status::make(status_of_errno(rc) == NRT_EXEC_NC_BUSY ? NRT_EXEC_NC_BUSY : NRT_FAILURE,
                         "{}: the driver refused: {}", name(), std::strerror(-rc));

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "log/log.h"
+#include "tdrv/dmem.h"
 #include "trace/trace.h"
 
 namespace opennrt::tdrv {
@@ -202,8 +203,8 @@ Status ExecutionImpl::kick() {
                                         b.arch->sync->id[NRTP_SYNC_INFERENCE_START], 1);
     if (rc != 0) {
       logical_->dead.store(true, std::memory_order_relaxed);
-      return Status::failure("[ND {}][NC {}] starting the execution failed: {}",
-                             core->device().index(), core->core(), std::strerror(-rc));
+      return Status::make(status_of_errno(rc), "[ND {}][NC {}] starting the execution failed: {}",
+                          core->device().index(), core->core(), std::strerror(-rc));
     }
   }
   state_ = State::kRunning;

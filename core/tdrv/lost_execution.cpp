@@ -62,7 +62,9 @@ StepResult ExecutionImpl::lose(NRT_STATUS code, std::string_view what) {
   // The device's own error explains more than the hang that followed from it.
   for (const std::string_view more : {std::string_view(found), status_.message()})
     if (!more.empty()) fmt::format_to(std::back_inserter(text), "; {}", more);
-  status_ = Status(outranks(code, status_.code()) ? code : status_.code(), std::move(text));
+  if (!outranks(code, status_.code())) code = status_.code();
+  status_ = Status(code, std::move(text))
+                .because(code == NRT_TIMEOUT ? Cause::kExecutionTimeout : Cause::kNone);
   trace_run(false);
   logical_->dead.store(true, std::memory_order_relaxed);
   state_ = State::kFailed;

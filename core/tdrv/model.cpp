@@ -136,6 +136,14 @@ Status ModelImpl::stage(std::uint32_t form) {
     }
     return Status::ok();
   };
+  for (const neff::Subgraph& graph : program_->subgraphs) {
+    // Where the registers of silicon take it is not published.
+    if (!logical_->software.present() || !graph.fp8 || !graph.fp8->range_extension) continue;
+    ONRT_LOG(kTdrv, kInfo,
+             "model '{}': fp8_conversion_config of {} has no effect here: FP8 numbers with four "
+             "exponent bits reach 240, not {}",
+             program_->name, graph.name, graph.fp8->emax_e4m3 == 8 ? "448" : "further");
+  }
   Status status = staged();
   if (!status.is_ok()) {
     release();

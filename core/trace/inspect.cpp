@@ -113,6 +113,7 @@ class Session {
     if (capture.lost() != 0)
       ONRT_LOG(kNrt, kWarn, "inspection: {} events were overwritten; {} fit per core",
                capture.lost(), capture.options().events_per_core);
+    ONRT_TRY(write_file(directory_ + "/interned_strings.json", interned_json()));
     return write_file(directory_ + "/sys_trace.json", text.view());
   }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 
+#include "strings/interned.h"
 #include "trace/event_types.h"
 #include "trace/names.h"
 
@@ -153,6 +154,20 @@ Status append_json(std::span<const Record> records, TextBlock& out) {
   }
   if (!out.append(fmt::format("],\"data_version\":{}}}", kDataVersion))) return full();
   return {};
+}
+
+std::string interned_json() {
+  std::map<strings::StringId, std::string> texts = strings::all();
+  for (std::size_t i = 0; i < kEventTypes; ++i) {
+    const std::string_view name = name_of(static_cast<EventType>(i));
+    texts.emplace(strings::id_of(name), name);
+  }
+  std::string out = "{";
+  for (const auto& [id, text] : texts) {
+    fmt::format_to(std::back_inserter(out), "{}\"{}\":", out.size() == 1 ? "" : ",", id);
+    append_quoted(text, out);
+  }
+  return out + "}";
 }
 
 }  // namespace opennrt::trace

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/status.h"
@@ -34,6 +35,10 @@ class TextBlock {
 
 // NRT_RESOURCE: out of memory.
 Status append_json(std::span<const Record> records, TextBlock& out);
+
+// Interned strings (core/strings) and the names of the event types:
+//   {"<number>":"<text>",...}
+std::string interned_json();
 
 // A JSON string with its quotes.
 void append_quoted(std::string_view text, std::string& out);

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 
+#include "strings/interned.h"
 #include "trace/event.h"
 
 namespace opennrt::trace {
@@ -17,7 +18,7 @@ constexpr std::size_t kKeptAfterUnload = 256;
 
 struct ModelNames {
   std::mutex mutex;  // guards the members
-  std::map<std::uint32_t, std::string> names;
+  std::map<std::uint32_t, strings::StringId> names;
   std::deque<std::uint32_t> unloaded;  // oldest first
 };
 ModelNames& models() {
@@ -33,10 +34,11 @@ constinit std::array<std::atomic<std::int32_t>, kMaxCores> g_ranks{};
 
 }  // namespace
 
-void name_model(std::uint32_t id, std::string_view name) {
+void name_model(std::uint32_t id, std::string_view name, std::int32_t core) {
+  const strings::StringId text = strings::intern(core, name);
   ModelNames& m = models();
   const std::lock_guard lock(m.mutex);
-  m.names.insert_or_assign(id, std::string(name));
+  m.names.insert_or_assign(id, text);
 }
 
 void forget_model(std::uint32_t id) {
@@ -50,10 +52,13 @@ void forget_model(std::uint32_t id) {
 }
 
 std::string model_name(std::uint32_t id) {
-  ModelNames& m = models();
-  const std::lock_guard lock(m.mutex);
-  const auto found = m.names.find(id);
-  return found == m.names.end() ? std::string() : found->second;
+  strings::StringId text = strings::kNoString;
+  {
+    ModelNames& m = models();
+    const std::lock_guard lock(m.mutex);
+    if (const auto found = m.names.find(id); found != m.names.end()) text = found->second;
+  }
+  return text == strings::kNoString ? std::string() : strings::text_of(text);
 }
 
 void name_memory_usages(std::span<const char* const> names) {

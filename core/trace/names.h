@@ -13,7 +13,8 @@
 
 namespace opennrt::trace {
 
-void name_model(std::uint32_t id, std::string_view name);
+// core: logical core it is on; -1: none.
+void name_model(std::uint32_t id, std::string_view name, std::int32_t core = -1);
 // The name is known a while longer, so that its events can be told.
 void forget_model(std::uint32_t id);
 // Empty: not known.

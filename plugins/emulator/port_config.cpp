@@ -110,7 +110,7 @@ bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string*
       !number(host, "emulator.host_bytes", &host_bytes, error) ||
       !number(host, "emulator.threads", &threads, error))
     return false;
-  out->devices = static_cast<std::uint32_t>(devices < 65 ? devices : 65);
+  out->devices = static_cast<std::uint32_t>(std::min<std::uint64_t>(devices, UINT32_MAX));
   out->host_bytes = host_bytes;
   constexpr std::uint64_t kMostThreads = 1024;
   if (threads > kMostThreads) {

@@ -11,6 +11,7 @@ namespace opennrt::tools {
 // args: what follows the subcommand. Returns the exit code: 0 done, 1 failed,
 // 2 bad usage.
 int run_command(const std::vector<std::string>& args);
+int config_command(const std::vector<std::string>& args);
 int plugins_command(const std::vector<std::string>& args);
 int isa_command(const std::vector<std::string>& args);
 

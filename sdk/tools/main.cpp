@@ -26,6 +26,8 @@ struct Subcommand {
 
 constexpr Subcommand kSubcommands[] = {
     {"run", opennrt::tools::run_command, "load a model, fill its inputs, execute it"},
+    {"config", opennrt::tools::config_command,
+     "list every setting with its value and where it comes from"},
     {"plugins", opennrt::tools::plugins_command, "list every plugin candidate with its verdict"},
     {"isa", opennrt::tools::isa_command, "list the instructions the software device executes"},
 };

@@ -132,7 +132,7 @@ void choose_device(const std::string& model) {
   if (product.empty()) return;
   std::string chosen = "OPENNRT_EMULATOR_PRODUCT=" + product;
   setenv("OPENNRT_EMULATOR_PRODUCT", product.c_str(), 1);
-  if (outline->lnc_size != 0 && !loaded.config->is_set(config::Key::kCoresLncSize)) {
+  if (outline->lnc_size != 0 && !loaded.config->is_given(config::Key::kCoresLncSize)) {
     const std::string size = std::to_string(outline->lnc_size);
     setenv("NEURON_LOGICAL_NC_CONFIG", size.c_str(), 1);
     chosen += " NEURON_LOGICAL_NC_CONFIG=" + size;

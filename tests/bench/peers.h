@@ -65,6 +65,7 @@ class LargeProduct {
   struct Form {
     std::string name;
     std::function<void()> run;
+    int threads = 0;  // for which it is made; 0: any number
   };
   HugeBuffer a_, b_, c_;
   std::vector<Form> forms_;

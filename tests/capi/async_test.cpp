@@ -137,6 +137,22 @@ TEST_F(AsyncApi, NullArgumentsQueueNothing) {
   EXPECT_EQ(status, kUntouched);
 }
 
+TEST_F(AsyncApi, CopiesStayInOneHbm) {
+  nrt_tensor_t *near = nullptr, *other = nullptr, *far = nullptr;
+  constexpr auto kDevice = NRT_TENSOR_PLACEMENT_DEVICE;
+  ASSERT_EQ(nrt_tensor_allocate(kDevice, 0, 64, "near", &near), NRT_SUCCESS);
+  ASSERT_EQ(nrt_tensor_allocate(kDevice, 0, 64, "other", &other), NRT_SUCCESS);
+  ASSERT_EQ(nrt_tensor_allocate(kDevice, 1, 64, "far", &far), NRT_SUCCESS);
+  NRT_STATUS status = kUntouched;
+  nrta_seq_t s = 0;
+  EXPECT_EQ(nrta_tensor_copy(near, 0, far, 0, 64, 0, 0, &status, &s), NRT_INVALID);
+  EXPECT_EQ(nrta_tensor_copy(far, 0, near, 0, 64, 0, 0, &status, &s), NRT_INVALID);
+  EXPECT_EQ(status, kUntouched);
+  EXPECT_EQ(nrta_tensor_copy(near, 0, other, 0, 64, 0, 0, &status, &s), NRT_SUCCESS);
+  wait_for(s);
+  EXPECT_EQ(status, NRT_SUCCESS);
+}
+
 // One rank: needs a communicator first, then every operation copies.
 TEST_F(AsyncApi, CollectivesOfOneRank) {
   nrt_tensor_t *in = nullptr, *out = nullptr;

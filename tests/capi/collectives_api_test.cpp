@@ -147,7 +147,7 @@ TEST_F(CollectivesApi, StatesComeFirst) {
   if (child == 0)
     _exit(all_guarded() == std::vector<NRT_STATUS>(n, NRT_FAILURE) &&
                   all_transfers() == std::vector<NRT_STATUS>(transfers, NRT_FAILURE) &&
-                  !nec_is_mla_available(0, 0) && nec_get_device_count(nullptr, 0) == 0
+                  !nec_is_mla_available(0, 0) && nec_get_device_count(nullptr, 0) == 1
               ? 0
               : 1);
   int status = 0;
@@ -158,13 +158,20 @@ TEST_F(CollectivesApi, StatesComeFirst) {
 TEST_F(CollectivesApi, TransfersAreOffUnlessAskedFor) {
   start();
   EXPECT_EQ(nrt_async_sendrecv_init(0), NRT_FAILURE);
-  setenv("NEURON_RT_ASYNC_SENDRECV_EXPERIMENTAL_ENABLED", "1", 1);
+  // Settings are those of nrt_init.
+  enable_transfers();
   EXPECT_EQ(nrt_async_sendrecv_init(0), NRT_FAILURE);
-  for (const char* port : {"", "0", "65536", "x", "1x"}) {
+  nrt_close();
+  setenv("NEURON_RT_ASYNC_SENDRECV_BOOTSTRAP_PORT", "", 1);
+  start();
+  EXPECT_EQ(nrt_async_sendrecv_init(0), NRT_FAILURE);
+  nrt_close();
+  for (const char* port : {"0", "65536", "x", "1x"}) {
     setenv("NEURON_RT_ASYNC_SENDRECV_BOOTSTRAP_PORT", port, 1);
-    EXPECT_EQ(nrt_async_sendrecv_init(0), NRT_FAILURE) << port;
+    EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_INVALID) << port;
   }
   setenv("NEURON_RT_ASYNC_SENDRECV_BOOTSTRAP_PORT", "1", 1);
+  start();
   EXPECT_EQ(nrt_async_sendrecv_init(0), NRT_SUCCESS);
   EXPECT_EQ(nrt_async_sendrecv_init(0), NRT_FAILURE);
   int limit = 0;

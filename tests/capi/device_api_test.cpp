@@ -27,7 +27,7 @@ class DeviceApi : public ::testing::Test {
   void TearDown() override {
     nrt_close();
     for (const char* name : {"OPENNRT_EMULATOR_PRODUCT", "OPENNRT_EMULATOR_DEVICES",
-                             "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS"})
+                             "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS", "NEURON_RT_ENABLE_P2P"})
       unsetenv(name);
   }
 };
@@ -170,6 +170,20 @@ TEST_F(DeviceApi, DmabufShowsTheTensor) {
   nrt_tensor_free(&t);
   EXPECT_EQ(nrt_get_dmabuf_fd(address, 1, &fd), NRT_INVALID);
   EXPECT_EQ(fd, -7);
+}
+
+TEST_F(DeviceApi, DmabufNeedsPeerToPeer) {
+  setenv("NEURON_RT_ENABLE_P2P", "0", 1);
+  start("trn1.2xlarge");
+  nrt_tensor_t* t = nullptr;
+  ASSERT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 4096, "t", &t), NRT_SUCCESS);
+  const auto address = reinterpret_cast<std::uint64_t>(nrt_tensor_get_va(t));
+  int fd = -7;
+  std::uint64_t offset = 0;
+  EXPECT_EQ(nrt_get_dmabuf_fd(address, 4096, &fd), NRT_INVALID);
+  EXPECT_EQ(nrt_get_dmabuf_fd_v2(address, 4096, &fd, &offset), NRT_INVALID);
+  EXPECT_EQ(fd, -7);
+  nrt_tensor_free(&t);
 }
 
 TEST_F(DeviceApi, SoftwareDevicesHaveNoNetworkCard) {
@@ -319,7 +333,7 @@ TEST_F(DeviceApi, StatesComeBeforeArguments) {
   const pid_t child = fork();
   if (child == 0) {
     const bool right = all_guarded() == all(NRT_FAILURE) &&
-                       nrt_register_async_exec_callback(nullptr, nullptr) == NRT_FAILURE &&
+                       nrt_register_async_exec_callback(nullptr, nullptr) == NRT_SUCCESS &&
                        nrt_set_pool_eng_ucode(nullptr) == NRT_FAILURE;
     _exit(right ? 0 : 1);
   }

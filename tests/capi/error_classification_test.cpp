@@ -195,10 +195,11 @@ TEST_P(ErrorClassification, StatusMessageAndHealth) {
     for (const char* part : row.says)
       EXPECT_NE(log.find(part), std::string::npos) << part << " in\n" << log;
     const bool lost = log.find("missing: ") != std::string::npos;
-    if (lost)
+    if (lost) {
       for (const char* part :
            {"(FATAL-RT-UNDEFINED-STATE) [ND 0][NC 0] ", "model 'vecadd.neff'", "timeout of 30000 ms"})
         EXPECT_NE(log.find(part), std::string::npos) << part << " in\n" << log;
+    }
     EXPECT_EQ(tensors.execute(), row.next);
     if (row.next == NRT_SUCCESS) {
       EXPECT_EQ(tensors.wrong(), 0u);

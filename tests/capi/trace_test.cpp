@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "nrt/ndebug_stream.h"
+#include "nrt/nrt_async.h"
 #include "nrt/nrt_profile.h"
 #include "nrt/nrt_sys_trace.h"
 #include "support/vecadd_client.h"
@@ -419,6 +420,67 @@ TEST_F(TracedRun, TellsLoadExecutionAndTransfers) {
   EXPECT_TRUE(fetch().empty());  // nothing of the time between
 }
 
+TEST_F(TracedRun, TellsRequestsAndCollectives) {
+  ASSERT_EQ(nrt_sys_trace_start(nullptr), NRT_SUCCESS);
+  VecAddModel model(neff());
+  ASSERT_EQ(model.status(), NRT_SUCCESS);
+  VecAddTensors tensors(model, 1);
+  NRT_STATUS result = NRT_FAILURE;
+  nrta_seq_t sequence = 0;
+  const auto wait = [&] {
+    for (bool done = false; !done;) ASSERT_EQ(nrta_is_completed(sequence, &done), NRT_SUCCESS);
+    EXPECT_EQ(result, NRT_SUCCESS);
+  };
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(
+        nrta_execute_schedule(model.get(), tensors.in(), tensors.out(), 0, &result, &sequence),
+        NRT_SUCCESS);
+    wait();
+  }
+  ASSERT_EQ(nrt_cc_global_comm_init(0, 0, 1), NRT_SUCCESS);
+  uint32_t group[] = {0};
+  nrt_cc_comm_t comm{};
+  comm.replica_group = group;
+  comm.rank_n = comm.ctx_device_count = 1;
+  nrt_tensor_t* tensor[] = {tensors.output()};
+  nrt_tensor_list_t list{tensor, 1};
+  nrt_cc_context_t* context = nullptr;
+  ASSERT_EQ(nrta_cc_prepare(&comm, &list, &list, NRT_DTYPE_FLOAT32, NRT_OP_ADD, NRT_CC_ALLREDUCE,
+                            &context),
+            NRT_SUCCESS);
+  ASSERT_EQ(nrta_cc_schedule(&context, 2, &result, &sequence), NRT_SUCCESS);
+  wait();
+  nrt_model_t* alone = nullptr;
+  const std::vector<char> bytes = neff();
+  ASSERT_EQ(nrt_load_collectives(bytes.data(), bytes.size(), 1, -1, 0, 1, &alone), NRT_SUCCESS);
+  EXPECT_EQ(nrt_unload(alone), NRT_SUCCESS);
+  const std::vector<Told> told = fetch();
+  for (const auto& [type, times] : {std::pair{"post_request", 2},
+                                    {"hostcc_prepare", 1},
+                                    {"hostcc_schedule", 1},
+                                    {"hostcc_exec", 1},
+                                    {"cc_load", 1}})
+    for (const char* phase : {"start", "stop"}) EXPECT_EQ(count(told, type, phase), times) << type;
+  uint64_t requests = 0, model_id = 0;
+  for (const Told& t : told) {
+    if (t.type == "model_load" && t.phase == "stop" && model_id == 0)
+      model_id = t.data.at("model_id");
+    if (t.phase != "start") continue;
+    if (t.type == "post_request") {
+      EXPECT_EQ(t.data.at("model_id"), model_id);
+      EXPECT_EQ(t.data.at("request_id"), ++requests);
+    }
+    if (t.type == "hostcc_prepare") {
+      EXPECT_EQ(t.data.at("ctx_device_id"), 0u);
+      EXPECT_EQ(t.data.at("ctx_device_count"), 1u);
+      EXPECT_EQ(t.data.at("cc_op"), static_cast<uint64_t>(NRT_CC_ALLREDUCE));
+    }
+    if (t.type == "hostcc_exec") {
+      EXPECT_EQ(t.data.at("stream_id"), 2u);
+    }
+  }
+}
+
 TEST_F(TracedRun, FiltersAndLimitsWork) {
   nrt_sys_trace_config_t* config = nullptr;
   ASSERT_EQ(nrt_sys_trace_config_allocate(&config), NRT_SUCCESS);
@@ -539,7 +601,8 @@ TEST_F(TracedRun, InspectionWritesItsFiles) {
   ASSERT_EQ(nrt_inspect_stop(), NRT_SUCCESS);
   EXPECT_EQ(nrt_inspect_stop(), NRT_SUCCESS);
   std::set<std::string> names = dir.files();
-  for (const char* name : {"sys_trace.json", "cpu_util.json", "host_mem.json"})
+  for (const char* name :
+       {"sys_trace.json", "interned_strings.json", "cpu_util.json", "host_mem.json"})
     EXPECT_EQ(names.erase(name), 1u) << name;
   ASSERT_EQ(names.size(), 1u);  // and the model, nothing that looks like a profile
   EXPECT_TRUE(names.begin()->starts_with("neff_") && names.begin()->ends_with("_vnc_0.neff"));
@@ -576,6 +639,7 @@ TEST(InspectEnvironment, RunsFromInitToClose) {
   }
   std::set<std::string> names = dir.files();
   EXPECT_EQ(names.erase("sys_trace.json"), 1u);
+  EXPECT_EQ(names.erase("interned_strings.json"), 1u);
   EXPECT_EQ(names.size(), 1u);  // the model
   for (const auto& e : fs::recursive_directory_iterator(dir.path()))
     if (e.path().filename() == "sys_trace.json") {

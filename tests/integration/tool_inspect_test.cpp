@@ -89,6 +89,15 @@ TEST_F(ToolInspect, AGoodProgramHasNoFindings) {
   EXPECT_EQ(out_.find("verify"), std::string::npos) << out_;
 }
 
+TEST_F(ToolInspect, NothingIsSaidOfAProgramThatDidNotRun) {
+  const std::string neff = dir_ + "/damaged.neff";
+  std::string bytes = contents(model());
+  bytes.resize(bytes.size() / 2);
+  std::ofstream(neff, std::ios::binary) << bytes;
+  EXPECT_EQ(run(neff + " --verify"), 1);
+  EXPECT_FALSE(said("no findings")) << out_;
+}
+
 TEST_F(ToolInspect, AMissingWaitIsFound) {
   // The first addition no longer waits for its second operand.
   const std::string neff =

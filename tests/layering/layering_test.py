@@ -16,16 +16,18 @@ COMMON = {"base", "log"}
 MAY = {
     "base": set(),
     "log": {"base"},
-    "trace": {"base", "log"},
+    "strings": {"base"},
+    "trace": {"base", "log", "strings"},
+    "dump": COMMON | {"trace"},
     "config": COMMON,
     "plugin": COMMON | {"config"},
     "book": COMMON | {"config", "plugin"},
     "neff": COMMON | {"config"},
     "hal": COMMON | {"config"},
     "tdrv": COMMON | {"config", "book", "neff", "hal", "trace"},
-    "kmgr": COMMON | {"config", "book", "neff", "tdrv", "plugin", "trace"},
+    "kmgr": COMMON | {"config", "book", "neff", "tdrv", "plugin", "trace", "dump", "strings"},
     "collectives": COMMON | {"trace"},
-    "api": COMMON | {"config", "book", "plugin", "kmgr", "collectives", "trace"},
+    "api": COMMON | {"config", "book", "plugin", "kmgr", "collectives", "trace", "dump"},
 }
 # The only objects that may import the calls which open devices.
 DEVICE_CALLS = {"ioctl"}

@@ -11,6 +11,7 @@
 #include "compute/pe_fields.h"
 #include "compute/pe_pair.h"
 #include "compute/pe_rows.h"
+#include "compute/work_share.h"
 #include "opennrt/isa/layouts.h"
 
 namespace opennrt::emu {
@@ -110,7 +111,6 @@ class LoadWeights final : public ComputePlan {
     }
     load.full = array.pair != 0 && state.pc == array.pair + kPairHighLoad;
     if (!load.full) array.pair = 0;
-    const FloatEnvironment environment;
     const RowPacker& packer = load.full ? all_ : part_;
     const Pattern& pattern = columns_.pattern;
     array.loaded_from(
@@ -118,13 +118,25 @@ class LoadWeights final : public ComputePlan {
         columns_.partition_stride,
         static_cast<std::uint64_t>(pattern.highest - pattern.lowest + 1) * columns_.element_bytes,
         tile_.rows);
-    float* to = array.stationary(tile_);
-    for (std::uint32_t r = 0; r < tile_.rows; ++r) {
-      if (r + kRowsAhead < tile_.rows) prefetch_row(columns_, r + kRowsAhead);
-      const std::uint8_t* raw = gather_row(columns_, columns_.partition(r), array.scratch.raw_row);
-      packer.pack(raw, tile_.columns, array.scratch.row, to + r * kPeBlock, kPeBlock,
-                  kPeBlockStride);
+    float* const to = array.stationary(tile_);
+    if (!state.share || tile_.rows < 2 * kRowsPerStep) {
+      load_rows(packer, array.scratch, to, 0, tile_.rows);
+      return true;
     }
+    struct Job {
+      const LoadWeights* load;
+      const RowPacker* packer;
+      float* to;
+    } const job{this, &packer, to};
+    state.share->run(
+        (tile_.rows + kRowsPerStep - 1) / kRowsPerStep,
+        [](const void* context, PeScratch& scratch, std::uint32_t first, std::uint32_t n) {
+          const Job& j = *static_cast<const Job*>(context);
+          j.load->load_rows(
+              *j.packer, scratch, j.to, first * kRowsPerStep,
+              std::min<std::uint32_t>(j.load->tile_.rows, (first + n) * kRowsPerStep));
+        },
+        &job, array.scratch);
     return true;
   }
 
@@ -133,6 +145,19 @@ class LoadWeights final : public ComputePlan {
   }
 
  private:
+  // Of work that threads share. A step fills whole cache lines.
+  static constexpr std::uint32_t kRowsPerStep = 16;
+
+  void load_rows(const RowPacker& packer, PeScratch& scratch, float* to, std::uint32_t first,
+                 std::uint32_t end) const {
+    const FloatEnvironment environment;
+    for (std::uint32_t r = first; r < end; ++r) {
+      if (r + kRowsAhead < end) prefetch_row(columns_, r + kRowsAhead);
+      const std::uint8_t* raw = gather_row(columns_, columns_.partition(r), scratch.raw_row);
+      packer.pack(raw, tile_.columns, scratch.row, to + r * kPeBlock, kPeBlock, kPeBlockStride);
+    }
+  }
+
   // Elements as 32-bit words, upper bytes zero.
   void load_raw(PeArray& array) const {
     float* to = array.stationary(tile_);

@@ -84,8 +84,9 @@ Product::Product(const PeTile& tile, const Operand& moving, Fp32Part part,
 void Product::perform(EngineState& state, PeArray& array, bool overwrite) const {
   state.multiply_adds += std::uint64_t{columns()} * tile_.rows * tile_.columns;
   const std::uint32_t width = kernels_->width;
+  const Block whole{0, tile_.columns, 0, columns()};
   if (!state.share || !divisible_ || columns() < 2 * width) {
-    multiply(array, array.scratch, 0, columns(), overwrite);
+    multiply(array, array.scratch, whole, overwrite);
     return;
   }
   struct Job {
@@ -94,23 +95,40 @@ void Product::perform(EngineState& state, PeArray& array, bool overwrite) const 
     bool overwrite;
   } const job{this, &array, overwrite};
   state.share->run(
-      (columns() + width - 1) / width,
+      steps(),
       [](const void* context, PeScratch& scratch, std::uint32_t first, std::uint32_t n) {
         const Job& j = *static_cast<const Job*>(context);
-        const std::uint32_t w = j.product->kernels_->width;
-        j.product->multiply(*j.array, scratch, first * w,
-                            std::min(n * w, j.product->columns() - first * w), j.overwrite);
+        j.product->multiply_steps(*j.array, scratch, first, first + n, j.overwrite);
       },
       &job, array.scratch);
 }
 
-void Product::multiply(PeArray& array, PeScratch& scratch, std::uint32_t first, std::uint32_t n,
-                       bool overwrite) const {
+void Product::multiply_steps(PeArray& array, PeScratch& scratch, std::uint32_t step,
+                             std::uint32_t end, bool overwrite) const {
+  const std::uint32_t width = kernels_->width;
+  const std::uint32_t half = std::min<std::uint32_t>(
+      tile_.columns, (tile_.columns / 2 + kPeBlock - 1) / kPeBlock * kPeBlock);
+  const auto panels = [&](std::uint32_t first, std::uint32_t last, std::uint32_t from,
+                          std::uint32_t to) {
+    const std::uint32_t at = first * width;
+    multiply(array, scratch, {from, to, at, std::min(last * width, columns()) - at}, overwrite);
+  };
+  if (step % 2 != 0) {
+    panels(step / 2, step / 2 + 1, half, tile_.columns);
+    ++step;
+  }
+  if (step / 2 != end / 2) panels(step / 2, end / 2, 0, tile_.columns);
+  if (step < end && end % 2 != 0) panels(end / 2, end / 2 + 1, 0, half);
+}
+
+void Product::multiply(PeArray& array, PeScratch& scratch, Block block, bool overwrite) const {
+  if (block.from == block.to) return;
   const FloatEnvironment environment;
-  for (const std::uint32_t end = first + n; first < end; first += PeScratch::kMoving) {
-    const std::uint32_t count = std::min(PeScratch::kMoving, end - first);
-    widen(scratch, first, count);
-    multiply_panels(array, scratch, first, count, !overwrite);
+  for (const std::uint32_t end = block.first + block.n; block.first < end;
+       block.first += PeScratch::kMoving) {
+    block.n = std::min(PeScratch::kMoving, end - block.first);
+    widen(scratch, block.first, block.n);
+    multiply_panels(array, scratch, block, !overwrite);
   }
 }
 
@@ -124,14 +142,16 @@ void Product::widen(PeScratch& scratch, std::uint32_t first, std::uint32_t n) co
   }
 }
 
-void Product::multiply_panels(PeArray& array, PeScratch& scratch, std::uint32_t first,
-                              std::uint32_t n, bool add) const {
+void Product::multiply_panels(PeArray& array, PeScratch& scratch, const Block& block,
+                              bool add) const {
+  const auto [from, to, first, n] = block;
   const float* const stationary = array.stationary(tile_);
   // Rows of the next stationary matrix to ask for with each block.
   constexpr std::uint32_t kRowsPerBlock = 2;
-  std::uint32_t ahead = array.ahead.first != 0
-                            ? first / kernels_->width * (kPeColumns / kPeBlock) * kRowsPerBlock
-                            : kPeRows;
+  std::uint32_t ahead =
+      array.ahead.first != 0
+          ? (first / kernels_->width * (kPeColumns / kPeBlock) + from / kPeBlock) * kRowsPerBlock
+          : kPeRows;
   const std::uint32_t width = kernels_->width;
   const std::uint64_t panel = PeScratch::panel_stride(width);
   const auto rows_from = [&](std::uint32_t c) {
@@ -141,7 +161,7 @@ void Product::multiply_panels(PeArray& array, PeScratch& scratch, std::uint32_t 
     // A panel stays in the first cache level while the stationary matrix passes.
     const float* x = scratch.moving;
     for (std::uint32_t j = 0; j < n; j += width, x += panel)
-      for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock) {
+      for (std::uint32_t c = from; c < to; c += kPeBlock) {
         for (std::uint32_t i = 0; i < kRowsPerBlock && ahead < array.ahead.rows; ++i)
           array.ahead.ask_for_row(ahead++);
         kernels_->multiply(stationary + c / kPeBlock * kPeBlockStride, x, tile_.rows,
@@ -151,7 +171,7 @@ void Product::multiply_panels(PeArray& array, PeScratch& scratch, std::uint32_t 
       }
     return;
   }
-  for (std::uint32_t c = 0; c < tile_.columns; c += kPeBlock) {
+  for (std::uint32_t c = from; c < to; c += kPeBlock) {
     const float* x = scratch.moving;
     for (std::uint32_t j = 0; j < n; j += width, x += panel)
       kernels_->multiply(stationary + c / kPeBlock * kPeBlockStride, x, tile_.rows,

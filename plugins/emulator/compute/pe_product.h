@@ -28,17 +28,25 @@ class Product {
   // All of it, shared with the idle threads of the core if there are any.
   void perform(EngineState& state, PeArray& array, bool overwrite) const;
 
-  // Columns `first` to `first` + n of the moving matrix. A product may be
-  // divided among threads by columns, each with scratch of its own: every
-  // element has the same bits as when one thread does all of it, provided that
-  // no two columns go to the same destination element.
-  void multiply(PeArray& array, PeScratch& scratch, std::uint32_t first, std::uint32_t n,
-                bool overwrite) const;
+  // A part of the result.
+  struct Block {
+    std::uint32_t from, to;  // columns of the stationary matrix, `from` a multiple of 8
+    std::uint32_t first, n;  // columns of the moving matrix
+  };
+  // A product may be divided among threads into blocks, each with scratch of its
+  // own: every element has the same bits as when one thread does all of it,
+  // provided that no two columns go to the same destination element.
+  void multiply(PeArray& array, PeScratch& scratch, Block block, bool overwrite) const;
+
+  // How perform() divides it: a step is a panel of the moving matrix and half of the
+  // stationary one, so that an odd number of panels still comes out even.
+  std::uint32_t steps() const { return 2 * ((columns() + kernels_->width - 1) / kernels_->width); }
+  void multiply_steps(PeArray& array, PeScratch& scratch, std::uint32_t step, std::uint32_t end,
+                      bool overwrite) const;
 
  private:
   void widen(PeScratch& scratch, std::uint32_t first, std::uint32_t n) const;
-  void multiply_panels(PeArray& array, PeScratch& scratch, std::uint32_t first, std::uint32_t n,
-                       bool add) const;
+  void multiply_panels(PeArray& array, PeScratch& scratch, const Block& block, bool add) const;
 
   const PeKernels* kernels_ = nullptr;
   PeTile tile_;

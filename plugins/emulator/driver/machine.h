@@ -24,6 +24,7 @@
 #include "driver/user_memory.h"
 #include "driver/version.h"
 #include "opennrt/arch.h"
+#include "opennrt/port.h"
 
 namespace opennrt::emu {
 
@@ -31,7 +32,7 @@ using DeviceFactory = std::function<std::unique_ptr<Device>(
     const DeviceConfig&, std::shared_ptr<DeviceMemory>, std::string* error)>;
 
 // Devices of one machine: as many as a process can use (emulator.devices).
-inline constexpr std::uint32_t kMaxDevices = 32;
+inline constexpr std::uint32_t kMaxDevices = NRTP_MAX_PROCESS_DEVICES;
 
 struct MachineConfig {
   const nrtp_host* host = nullptr;  // may be null: no log

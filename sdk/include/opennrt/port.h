@@ -17,6 +17,11 @@ extern "C" {
 #define NRTP_PORT_ABI_MINOR 1u
 #define NRTP_PORT_QUERY_SYMBOL "nrtp_port_query"
 
+/* The driver's minor numbers: device nodes are /dev/neuron0 to /dev/neuron63. */
+#define NRTP_MAX_DEVICES 64u
+/* Devices that one process uses at most. */
+#define NRTP_MAX_PROCESS_DEVICES 32u
+
 enum nrtp_open_flags { NRTP_OPEN_READ = 0, NRTP_OPEN_WRITE = 1, NRTP_OPEN_READ_WRITE = 2 };
 enum nrtp_prot { NRTP_PROT_READ = 1, NRTP_PROT_WRITE = 2 };
 

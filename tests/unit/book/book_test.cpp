@@ -69,9 +69,10 @@ TEST_F(BookTest, UnknownProductIsChosenByItsNumberOfDevices) {
 TEST_F(BookTest, LogicalCoreSize) {
   open();
   EXPECT_EQ(*lnc_size(machine_, *config_), 2u);  // default of the silicon
-  auto with = [&](const char* size) {
+  auto with = [&](const char* size) -> Result<std::uint32_t> {
     auto loaded =
         config::load({.system_file = "", .environment = {{"NEURON_LOGICAL_NC_CONFIG", size}}});
+    if (!loaded.status) return std::move(loaded.status);
     return lnc_size(machine_, *loaded.config);
   };
   EXPECT_EQ(*with("1"), 1u);
@@ -134,6 +135,7 @@ TEST_F(BookTest, TakenCoresAreAFailureWithNumbers) {
   EXPECT_EQ(r.status().code(), NRT_FAILURE);
   EXPECT_THAT(std::string(r.status().message()),
               HasSubstr("2 logical core(s) asked for, 0 free in a row"));
+  EXPECT_EQ(r.status().cause(), Cause::kDeviceInUse);
 }
 
 TEST_F(BookTest, FreeCoresInsideALogicalCoreAreInvalid) {

@@ -65,9 +65,11 @@ class Transfers : public ::testing::Test {
   }
   std::map<std::uintptr_t, Memory> memory_;
   std::atomic<bool> break_moves_{false};
-  SendRecv engine_{
-      {.first_core = kFirst, .cores = 2, .connect_timeout = std::chrono::milliseconds(20)},
-      access()};
+  SendRecv engine_{{.first_core = kFirst,
+                    .cores = 2,
+                    .connect_timeout = std::chrono::milliseconds(20),
+                    .transfer_timeout = std::chrono::milliseconds(200)},
+                   access()};
   std::uintptr_t sender_ = 0, receiver_ = 0;
 };
 
@@ -93,6 +95,18 @@ TEST_F(Transfers, MessagesArriveInOrder) {
   EXPECT_TRUE(engine_.close(4).is_ok());
   EXPECT_TRUE(engine_.close(5).is_ok());
   EXPECT_TRUE(engine_.open(4).is_ok());
+}
+
+TEST_F(Transfers, RequestThatNobodyServesIsLate) {
+  connect_both();
+  const std::uintptr_t s = post(Role::kSender, 0, 3);
+  EXPECT_FALSE(engine_.test(s)->done);
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  EXPECT_EQ(engine_.test(s).status().code(), NRT_TIMEOUT);
+  // Late is not lost.
+  const std::uintptr_t r = post(Role::kReceiver, 0, 3);
+  EXPECT_TRUE(engine_.test(r)->done);
+  EXPECT_TRUE(engine_.test(s)->done);
 }
 
 TEST_F(Transfers, EmptyMessage) {

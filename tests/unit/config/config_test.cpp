@@ -7,41 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <fstream>
+#include "unit/config/fixture.h"
 
 namespace opennrt::config {
 namespace {
 
 using ::testing::HasSubstr;
-
-class ConfigTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    char name[] = "/tmp/opennrt-config-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    dir_ = name;
-  }
-  void TearDown() override {
-    for (const auto& f : files_) ::unlink(f.c_str());
-    ::rmdir(dir_.c_str());
-  }
-  std::string file(const std::string& name, const std::string& text) {
-    const std::string path = dir_ + "/" + name;
-    std::ofstream(path) << text;
-    files_.push_back(path);
-    return path;
-  }
-  Loaded load_with(Environment environment, const std::string& system_file = "") {
-    return load({.system_file = system_file, .environment = std::move(environment)});
-  }
-  static std::string issue_text(const Loaded& loaded) {
-    std::string all;
-    for (const Issue& i : loaded.issues) all += i.text + "\n";
-    return all;
-  }
-  std::string dir_;
-  std::vector<std::string> files_;
-};
 
 TEST_F(ConfigTest, Defaults) {
   const Loaded l = load_with({});
@@ -199,18 +170,23 @@ TEST_F(ConfigTest, NamesOfTestsAndOfOtherRuntimesAreNoMistake) {
   EXPECT_FALSE(l.issues[0].always);
 }
 
-TEST_F(ConfigTest, SizesTakeSuffixesInTheEnvironmentToo) {
+TEST_F(ConfigTest, OnlyOurOwnVariablesTakeUnits) {
   const auto bytes = [&](const char* text) {
     const Loaded l = load_with({{"OPENNRT_EMULATOR_HBM_BYTES", text}});
     return l.status.is_ok() ? l.config->number(Key::kEmulatorHbmBytes) : 0;
   };
   EXPECT_EQ(bytes("8G"), 8ull << 30);
   EXPECT_EQ(bytes("64MiB"), 64ull << 20);
-  EXPECT_EQ(bytes("4096"), 4096u);
+  EXPECT_EQ(bytes("33554432"), 32u << 20);
   const Loaded bad = load_with({{"OPENNRT_EMULATOR_HBM_BYTES", "8GB"}});
   EXPECT_EQ(bad.status.code(), NRT_INVALID);
   EXPECT_THAT(std::string(bad.status.message()),
               HasSubstr("OPENNRT_EMULATOR_HBM_BYTES: emulator.hbm_bytes='8GB': not a size; write"));
+  constexpr char kPublic[] = "NEURON_RT_DBG_MESH_CHANNEL_BUFFER_SIZE";
+  EXPECT_EQ(load_with({{kPublic, "1048576"}}).config->number(Key::kCcBufMeshBytes), 1u << 20);
+  EXPECT_EQ(load_with({{kPublic, "1MiB"}}).status.code(), NRT_INVALID);
+  const auto f = file("c.yaml", "cc: {buf: {mesh_bytes: 1MiB}}\n");
+  EXPECT_EQ(load_with({{"OPENNRT_CONFIG", f}}).config->number(Key::kCcBufMeshBytes), 1u << 20);
 }
 
 TEST_F(ConfigTest, DevicesEndWhereTheRuntimesLimitIs) {
@@ -296,8 +272,11 @@ TEST_F(ConfigTest, LoadSettingsAreReadAgain) {
   EXPECT_EQ(now->exec_timeout_s, 7u);  // the variable is gone, the file is not
   EXPECT_TRUE(now->validate_hash);
   EXPECT_FALSE(now->allow_legacy_neff);
-  auto bad = load_settings(*l.config, {{"NEURON_RT_EXEC_TIMEOUT", "-1"}});
+  auto bad = load_settings(*l.config,
+                           {{"NEURON_RT_EXEC_TIMEOUT", "-1"}, {"NEURON_RT_DBG_FP8_SNS", "some"}});
   EXPECT_EQ(bad.status().code(), NRT_INVALID);
+  EXPECT_THAT(std::string(bad.status().message()),
+              HasSubstr("NEURON_RT_DBG_FP8_SNS='some': must be 0 or 1"));
   EXPECT_THAT(std::string(bad.status().message()), HasSubstr("NEURON_RT_EXEC_TIMEOUT='-1'"));
 }
 
@@ -325,8 +304,114 @@ TEST_F(ConfigTest, TheShippedFileHoldsTheDefaults) {
   ASSERT_TRUE(l.status.is_ok()) << l.status.message();
   EXPECT_TRUE(l.issues.empty()) << issue_text(l);
   const Loaded plain = load_with({});
-  for (const Setting& row : settings())
+  for (const Setting& row : settings()) {
     EXPECT_EQ(l.config->get(row.key), plain.config->get(row.key)) << row.key;
+    EXPECT_TRUE(row.acts || !l.config->is_given(row.id)) << row.key << " does nothing";
+  }
+}
+
+TEST_F(ConfigTest, EveryRowSaysWhereItComesFrom) {
+  const auto system = file("sys.yaml", "exec: {xu_queue_depth: 4}\n");
+  const auto user = file("user.yaml", "log:\n  file: /x\ndma: {m2s_prefetch: 0x10}\n");
+  const Loaded l = load_with({{"OPENNRT_CONFIG", user},
+                              {"NEURON_RT_EXEC_TIMEOUT", "30"},
+                              {"NEURON_RT_LOG_LEVEL_TDRV", "DEBUG"}},
+                             system);
+  std::map<std::string, Config::Row> rows;
+  for (const Config::Row& row : l.config->rows()) rows.emplace(row.key, row);
+  EXPECT_EQ(rows.size(), kSettings + 1);
+  const auto expect = [&](const char* key, std::optional<std::string> text, Layer layer,
+                          const std::string& where, bool differs) {
+    ASSERT_EQ(rows.count(key), 1u) << key;
+    const Config::Row& row = rows.at(key);
+    EXPECT_EQ(row.text, text) << key;
+    EXPECT_EQ(row.layer, layer) << key;
+    EXPECT_EQ(row.where, where) << key;
+    EXPECT_EQ(row.differs, differs) << key;
+  };
+  expect("cores.reset_on_init", "1", Layer::kDefault, "default", false);
+  expect("cores.visible", std::nullopt, Layer::kDefault, "default", false);
+  expect("exec.xu_queue_depth", "4", Layer::kSystemFile, system + ":1", true);
+  expect("log.file", "/x", Layer::kUserFile, user + ":2", true);
+  expect("dma.m2s_prefetch", "16", Layer::kUserFile, user + ":3", true);
+  // Given, but what it is anyway.
+  expect("exec.timeout_s", "30", Layer::kEnvironment, "NEURON_RT_EXEC_TIMEOUT", false);
+  expect("log.modules.TDRV.level", "DEBUG", Layer::kEnvironment, "NEURON_RT_LOG_LEVEL_TDRV", true);
+  EXPECT_TRUE(l.config->is_given(Key::kExecTimeoutS));
+  EXPECT_FALSE(l.config->is_given(Key::kCoresResetOnInit));
+  EXPECT_TRUE(rows.at("exec.timeout_s").acts);
+  EXPECT_THAT(l.config->without_effect(),
+              ::testing::ElementsAre("dma.m2s_prefetch = 16 (" + user +
+                                     ":3) has no effect in this release"));
+}
+
+TEST_F(ConfigTest, MistakesOfAFileAreToldTogether) {
+  const auto f = file("c.yaml",
+                      "exec:\n  timeout_s: {a: 1}\n  xu_queue_depth: 0\n"
+                      "load: {iram_block_kb: [1, [2], 3, 4, 5]}\n"
+                      "cores:\n  ? [x]\n  : 1\n  count: -1\n");
+  const Loaded l = load_with({{"OPENNRT_CONFIG", f}, {"NEURON_RT_VALIDATE_HASH", "2"}});
+  EXPECT_EQ(l.status.code(), NRT_INVALID);
+  const std::string m(l.status.message());
+  EXPECT_THAT(m, HasSubstr(f + ":2: exec.timeout_s: must be one value, not a map"));
+  EXPECT_THAT(m, HasSubstr(f + ":3: exec.xu_queue_depth='0': must be at least 1"));
+  EXPECT_THAT(m, HasSubstr(f + ":4: load.iram_block_kb: must be a list of words"));
+  EXPECT_THAT(m, HasSubstr(f + ":6: cores: a key must be a word"));
+  EXPECT_THAT(m, HasSubstr(f + ":8: cores.count='-1': not a number"));
+  EXPECT_THAT(m, HasSubstr("NEURON_RT_VALIDATE_HASH: load.validate_hash='2': must be 0 or 1"));
+}
+
+TEST_F(ConfigTest, EmptyInAFileIsUnsetExceptWhereItMeansOff) {
+  const auto f = file("c.yaml", "exec: {timeout_s: ''}\nlog:\ncore_dump: {dir: ''}\n");
+  const Loaded l = load_with({{"OPENNRT_CONFIG", f}});
+  ASSERT_TRUE(l.status.is_ok()) << l.status.message();
+  EXPECT_TRUE(l.issues.empty()) << issue_text(l);
+  EXPECT_EQ(l.config->number(Key::kExecTimeoutS), 30u);
+  EXPECT_EQ(l.config->get("core_dump.dir"), "");
+}
+
+TEST_F(ConfigTest, SecondSpellingCountsOnlyWithoutTheFirst) {
+  EXPECT_EQ(load_with({{"NEURON_LOGICAL_NC_CONFIG", ""}, {"NEURON_RT_VIRTUAL_CORE_SIZE", "2"}})
+                .config->number(Key::kCoresLncSize),
+            2u);
+  const Loaded both =
+      load_with({{"NEURON_LOGICAL_NC_CONFIG", "1"}, {"NEURON_RT_VIRTUAL_CORE_SIZE", "nonsense"}});
+  EXPECT_TRUE(both.status.is_ok());
+  EXPECT_EQ(both.config->number(Key::kCoresLncSize), 1u);
+}
+
+TEST_F(ConfigTest, TemporaryDirectoryOfTheSystem) {
+  EXPECT_EQ(load_with({}).config->get("memory.oom_dump_dir"), "/tmp");
+  EXPECT_EQ(load_with({{"TMPDIR", "/var/x"}}).config->get("failure.input_dump_dir"),
+            "/var/x/neuron-input-dump");
+  EXPECT_EQ(load_with({{"TMPDIR", "relative"}}).config->get("core_dump.dir"),
+            "/tmp/neuron-core-dump/dt-%d-cid-%c");
+}
+
+TEST_F(ConfigTest, RemovedVariablesAreTold) {
+  const Loaded l = load_with({{"NEURON_RT_INSPECT_DURATION_NSEC", "never"}});
+  EXPECT_TRUE(l.status.is_ok());
+  EXPECT_THAT(issue_text(l), HasSubstr("NEURON_RT_INSPECT_DURATION_NSEC: removed, has no effect"));
+}
+
+TEST_F(ConfigTest, QuestionsBeforeInitLookAtTheCoresOnly) {
+  const auto f = file("c.yaml",
+                      "cores: {count: 3}\nexec: {timeout_s: soon}\nno: 1\n"
+                      "emulator: {devices: 2}\n");
+  const Environment e = {{"OPENNRT_CONFIG", f},
+                         {"NEURON_RT_VALIDATE_HASH", "maybe"},
+                         {"NEURON_RT_LOG_LEVEL", "loud"},
+                         {"NEURON_RT_RESET_CORES", "0"}};
+  const Loaded l = load({.system_file = "", .environment = e, .cores_only = true});
+  ASSERT_TRUE(l.status.is_ok()) << l.status.message();
+  EXPECT_TRUE(l.issues.empty()) << issue_text(l);
+  EXPECT_EQ(l.config->number(Key::kCoresCount), 3u);
+  EXPECT_EQ(l.config->number(Key::kEmulatorDevices), 2u);
+  EXPECT_FALSE(l.config->flag(Key::kCoresResetOnInit));
+  EXPECT_EQ(load({.system_file = "", .environment = e}).status.code(), NRT_INVALID);
+  const Loaded bad =
+      load({.system_file = "", .environment = {{"NEURON_RT_NUM_CORES", "x"}}, .cores_only = true});
+  EXPECT_EQ(bad.status.code(), NRT_INVALID);
 }
 
 TEST(ProcessEnvironment, KeepsOurNamesOnly) {

@@ -310,15 +310,33 @@ TEST_F(MatmulShapes, ProductsDividedByColumnsHaveTheSameBits) {
     const Product product(tile, moving, Fp32Part::kAll, out);
     PeArray& array = state_.family<PeArray>(Family::kPe);
     const auto other = std::make_unique<PeScratch>();
-    product.multiply(array, array.scratch, 0, 444, true);
-    product.multiply(array, array.scratch, 0, 444, false);
+    product.multiply(array, array.scratch, {0, 128, 0, 444}, true);
+    product.multiply(array, array.scratch, {0, 128, 0, 444}, false);
     std::vector<std::uint8_t> whole(psum(0), psum(0) + 128 * kPsumStride);
     for (const std::uint32_t cut : {1u, 17u, 222u, 240u, 443u}) {
       for (const bool overwrite : {true, false}) {
-        product.multiply(array, *other, cut, 444 - cut, overwrite);
-        product.multiply(array, array.scratch, 0, cut, overwrite);
+        product.multiply(array, *other, {0, 128, cut, 444 - cut}, overwrite);
+        product.multiply(array, array.scratch, {0, 128, 0, cut}, overwrite);
       }
       ASSERT_EQ(std::memcmp(whole.data(), psum(0), whole.size()), 0) << cut;
+    }
+    for (std::uint32_t cut = 0; cut <= product.steps(); ++cut) {
+      std::memset(psum(0), 0xEE, whole.size());
+      for (const bool overwrite : {true, false}) {
+        product.multiply_steps(array, *other, cut, product.steps(), overwrite);
+        product.multiply_steps(array, array.scratch, 0, cut, overwrite);
+      }
+      if (strided)  // what lies between was never touched
+        for (std::uint32_t c = 0; c < 128; ++c)
+          for (std::uint32_t j = 0; j < 444; ++j)
+            ASSERT_EQ(
+                std::memcmp(&whole[c * kPsumStride + 8 * j], psum(0) + c * kPsumStride + 8 * j, 4),
+                0)
+                << cut << ' ' << c << ' ' << j;
+      else
+        for (std::uint32_t c = 0; c < 128; ++c)
+          ASSERT_EQ(std::memcmp(&whole[c * kPsumStride], psum(0) + c * kPsumStride, 4 * 444), 0)
+              << cut << ' ' << c;
     }
   }
 }

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -51,6 +53,35 @@ TEST_F(LogTest, FileReceivesAdmittedLinesOnly) {
   EXPECT_NE(text.find("  WARN  TDRV:TestBody"), std::string::npos) << text;
   EXPECT_NE(text.find(" shown 7\n"), std::string::npos);
   EXPECT_EQ(text.find("not shown"), std::string::npos);
+}
+
+// The whole line, but for the time.
+TEST_F(LogTest, LineOfThisThreadByteForByte) {
+  ASSERT_TRUE(configure(file_only(dir_ + "/a", Level::kDebug)).is_ok());
+  const time_t before = time(nullptr);
+  write(Module::kTdrv, Level::kError, "exec_request_process_errors", "[ND 0][NC 1] message");
+  write(Module::kNrt, Level::kDebug, "nrt_execute", "API:IN");
+  const time_t after = time(nullptr);
+  std::ifstream in(dir_ + "/a");
+  std::string first, second;
+  ASSERT_TRUE(std::getline(in, first) && std::getline(in, second));
+  char ids[32];
+  snprintf(ids, sizeof ids, "%5d:%-5d", getpid(), gettid());
+  EXPECT_EQ(first.substr(27),
+            std::string(" ") + ids +
+                " ERROR  TDRV:exec_request_process_errors              [ND 0][NC 1] message");
+  EXPECT_EQ(second.substr(27), std::string(" ") + ids +
+                                   " DEBUG   NRT:nrt_execute                              API:IN");
+  tm parsed{};
+  const char* const rest = strptime(first.c_str(), "%Y-%b-%d %H:%M:%S", &parsed);
+  ASSERT_NE(rest, nullptr);
+  EXPECT_EQ(rest - first.c_str(), 20);
+  parsed.tm_isdst = -1;
+  const time_t written = mktime(&parsed);
+  EXPECT_GE(written, before);
+  EXPECT_LE(written, after);
+  EXPECT_EQ(rest[0], '.');
+  EXPECT_EQ(strspn(rest + 1, "0123456789"), 6u);
 }
 
 TEST_F(LogTest, LevelsArePerModule) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "limits.h"
+#include "log/log.h"
 
 namespace opennrt::neff {
 namespace {
@@ -53,6 +54,23 @@ TEST_F(LoadTest, TensorsInByteOrderOfTheirNames) {
   EXPECT_EQ(program_.inputs[1].shape, (std::vector<std::uint32_t>{2, 128}));
   ASSERT_EQ(program_.outputs.size(), 1U);  // named twice in the heads
   EXPECT_EQ(program_.outputs[0].shape, (std::vector<std::uint32_t>{8, 32}));
+}
+
+// Logged, not applied.
+TEST_F(LoadTest, VariableWithOperations) {
+  std::string& def = neff_.members.at("sg00/def.json");
+  const std::string before = "\"var_id\": 11, ";
+  const auto at = def.find(before);
+  ASSERT_NE(at, std::string::npos);
+  def.insert(at + before.size(), "\"ops\": [{\"op\": \"cast\"}], ");
+  ASSERT_TRUE(log::configure({}).is_ok());
+  log::set_level(log::Level::kWarn);
+  ::testing::internal::CaptureStderr();
+  const auto result = load(neff_.build());
+  const std::string logged = ::testing::internal::GetCapturedStderr();
+  log::set_level(log::Level::kDisabled);
+  ASSERT_TRUE(result.is_ok()) << result.status().message();
+  EXPECT_NE(logged.find("variable \"tmp\": its 1 operation(s)"), std::string::npos) << logged;
 }
 
 TEST_F(LoadTest, Variables) {

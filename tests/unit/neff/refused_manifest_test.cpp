@@ -143,6 +143,18 @@ TEST(RefusedManifest, DuplicateGraphName) {
                  neff.build(), limits);
 }
 
+TEST(RefusedManifest, MoreCoresThanTheProcessHas) {
+  LoadLimits limits = test_limits();
+  limits.visible_cores = 1;
+  expect_refused(
+      {"", nullptr, NRT_LOAD_NOT_ENOUGH_NC, {"kelf-0.json", "2 physical cores", "1 are visible"}},
+      testing::sample_neff("sunda", 2).build(), limits);
+  limits.visible_cores = 2;
+  limits.lnc_size = 2;
+  const std::string neff = testing::sample_neff("sunda", 2).build();
+  EXPECT_TRUE(load_program(testing::as_bytes(neff), limits).is_ok());
+}
+
 TEST(RefusedManifest, OneCoreModelOfTheVncFeatureOnTwo) {
   NeffBuilder neff = testing::sample_neff();
   neff.version_major = 2;

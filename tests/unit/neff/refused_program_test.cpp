@@ -57,6 +57,8 @@ const Refusal kVariables[] = {
          {kDef, "var.tmp.size", "9223372036854775808"}),
     edit("SizeText", kDef, "\"var_id\": 11, \"size\": 1024", "\"var_id\": 11, \"size\": \"1024\"",
          {kDef, "var.tmp.size", "\"1024\"", "integer"}),
+    edit("OperationsNotAList", kDef, "\"var_id\": 11, ", "\"var_id\": 11, \"ops\": {}, ",
+         {kDef, "var.tmp.ops", "an array"}),
     edit("Alignment", kDef, "\"alignment\": 128", "\"alignment\": 96",
          {kDef, "var.tmp.alignment", "96", "power of two"}),
     edit("NoOutputVariable", kDef, "\"type\": \"output\", \"var_id\": 3",

@@ -122,7 +122,9 @@ TEST_F(SharedWeightsTest, FailedLoadLeavesNothing) {
     driver_.fail_at = driver_.calls + at;
     auto failed = tdrv_->stage(program(1), 0, 99);
     driver_.fail_at = 0;
-    if (failed.is_ok()) ASSERT_TRUE(tdrv_->unstage(*failed).is_ok());
+    if (failed.is_ok()) {
+      ASSERT_TRUE(tdrv_->unstage(*failed).is_ok());
+    }
     EXPECT_EQ(used(), one) << at;
   }
 }

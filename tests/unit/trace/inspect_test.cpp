@@ -67,10 +67,14 @@ TEST_F(Inspect, WritesEventsSamplesAndModels) {
   EXPECT_TRUE(where.starts_with(dir_ + "/local_pid_" + std::to_string(getpid()) + "/"));
   ASSERT_TRUE(inspect::stop().is_ok());
   EXPECT_FALSE(inspect::is_running());
-  EXPECT_EQ(files(), (std::set<std::string>{"cpu_util.json", "host_mem.json", "sys_trace.json",
+  EXPECT_EQ(files(), (std::set<std::string>{"cpu_util.json", "host_mem.json",
+                                            "interned_strings.json", "sys_trace.json",
                                             "neff_ab000000000000000000000000000000_vnc_0.neff"}));
   EXPECT_EQ(events_in(where + "/sys_trace.json"), 1u);
   simdjson::dom::parser parser;
+  simdjson::dom::object strings;
+  ASSERT_EQ(parser.load(where + "/interned_strings.json").get(strings), simdjson::SUCCESS);
+  EXPECT_GE(strings.size(), 46u);  // the names of the event types at least
   simdjson::dom::element memory;
   ASSERT_EQ(parser.load(where + "/host_mem.json").get(memory), simdjson::SUCCESS);
   EXPECT_GE(simdjson::dom::array(memory["samples"]).size(), 2u);  // begin and end
@@ -150,7 +154,7 @@ TEST_F(Inspect, SignalWritesThenEndsTheProcess) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGTERM);
-  EXPECT_EQ(files(), (std::set<std::string>{"sys_trace.json"}));
+  EXPECT_EQ(files(), (std::set<std::string>{"interned_strings.json", "sys_trace.json"}));
 }
 
 volatile sig_atomic_t g_handled = 0;
@@ -163,7 +167,7 @@ TEST_F(Inspect, HandlerOfTheHostRunsAfterTheFilesAreWritten) {
     if (!inspect::begin(options()).is_ok()) _exit(1);
     raise(SIGINT);
     if (g_handled != 1) _exit(2);
-    if (files().size() != 1) _exit(3);
+    if (files().size() != 2) _exit(3);
     if (!inspect::begin(options()).is_ok()) _exit(4);  // the first one has ended
     if (!inspect::stop().is_ok()) _exit(5);
     struct sigaction now{};
@@ -185,7 +189,7 @@ TEST_F(Inspect, ExitWritesToo) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(files(), (std::set<std::string>{"sys_trace.json"}));
+  EXPECT_EQ(files(), (std::set<std::string>{"interned_strings.json", "sys_trace.json"}));
 }
 
 TEST_F(Inspect, ForkedChildLeavesTheSessionToItsParent) {
@@ -200,7 +204,7 @@ TEST_F(Inspect, ForkedChildLeavesTheSessionToItsParent) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_TRUE(files().empty());
   ASSERT_TRUE(inspect::stop().is_ok());
-  EXPECT_EQ(files().size(), 1u);
+  EXPECT_EQ(files().size(), 2u);
 }
 
 // Figures of /proc written by hand: half of the second CPU's time was idle.

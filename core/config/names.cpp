@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/names.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace opennrt::config {
+
+namespace {
+
+constexpr std::string_view kOwnPrefix = "OPENNRT_";
+
+bool is_known(std::string_view name) {
+  for (const Setting& row : settings())
+    for (std::string_view variable : row.variables)
+      if (variable == name) return true;
+  return name.starts_with(kLogLevelPrefix) || name.starts_with(kLogLocationPrefix);
+}
+
+// Names that are read outside the table: the configuration file, and what the
+// project's tests and tools look at.
+bool is_other_own_name(std::string_view name) {
+  constexpr std::string_view kNames[] = {kConfigVariable,         "OPENNRT_ARCH_MODULES",
+                                         "OPENNRT_BUILD_SAN",     "OPENNRT_CORPUS",
+                                         "OPENNRT_FUZZ_SECONDS",  "OPENNRT_NO_DEPS",
+                                         "OPENNRT_RECORDER_FILE", "OPENNRT_RECORDER_TARGET",
+                                         "OPENNRT_SPEC",          "OPENNRT_VECTORS"};
+  return name.starts_with("OPENNRT_TEST_") ||
+         std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+// Single-character edits that turn one text into the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string_view nearest_own_name(std::string_view name) {
+  constexpr std::size_t kLongest = 64;  // nobody's slip; keeps the search short
+  name = name.substr(0, kLongest);
+  std::string_view best = kConfigVariable;
+  std::size_t least = edit_distance(name, best);
+  for (const Setting& row : settings()) {
+    for (std::string_view variable : row.variables) {
+      if (!variable.starts_with(kOwnPrefix)) continue;
+      const std::size_t distance = edit_distance(name, variable);
+      if (distance >= least) continue;
+      least = distance;
+      best = variable;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<Issue> remark_on(std::string_view name) {
+  if (is_known(name)) return std::nullopt;
+  if (name.starts_with(kOwnPrefix)) {
+    if (is_other_own_name(name)) return std::nullopt;
+    return Issue{
+        log::Level::kWarn,
+        fmt::format("{}: no such setting, ignored; did you mean {}?", name, nearest_own_name(name)),
+        true};
+  }
+  const auto removed = removed_variables();
+  if (std::find(removed.begin(), removed.end(), name) != removed.end())
+    return Issue{log::Level::kWarn, fmt::format("{}: removed, has no effect", name)};
+  if (name.starts_with("NEURON_"))
+    return Issue{log::Level::kDebug, fmt::format("{}: not used by this runtime", name)};
+  return std::nullopt;
+}
+
+}  // namespace opennrt::config

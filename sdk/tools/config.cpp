@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// opennrt config: what every setting is in a process started like this one, and
+// where that comes from.
+#include "config/config.h"
+
+#include <Poco/Util/HelpFormatter.h>
+#include <Poco/Util/Option.h>
+#include <Poco/Util/OptionException.h>
+#include <Poco/Util/OptionProcessor.h>
+#include <Poco/Util/OptionSet.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+
+#include "book/machine.h"
+#include "command.h"
+#include "nrt/nrt.h"
+#include "plugin/loader.h"
+
+namespace opennrt::tools {
+
+namespace {
+
+using Rows = std::vector<config::Config::Row>;
+
+struct Options {
+  bool help = false, json = false, changed = false;
+  std::vector<std::string> prefixes;
+};
+
+Poco::Util::OptionSet option_set() {
+  using Poco::Util::Option;
+  Poco::Util::OptionSet set;
+  set.addOption(Option("help", "h", "print this text"));
+  set.addOption(
+      Option("changed", "c", "only what a file or a variable makes differ from its default"));
+  set.addOption(Option("json", "j", "for programs: a list of {key, value, layer, origin, effect}"));
+  return set;
+}
+
+Options parse(const std::vector<std::string>& args, const Poco::Util::OptionSet& set) {
+  Options out;
+  Poco::Util::OptionProcessor processor(set);
+  processor.setUnixStyle(true);
+  for (const std::string& arg : args) {
+    std::string name, value;
+    if (!processor.process(arg, name, value)) {
+      out.prefixes.push_back(arg);
+      continue;
+    }
+    out.help |= name == "help";
+    out.json |= name == "json";
+    out.changed |= name == "changed";
+  }
+  processor.checkRequired();
+  return out;
+}
+
+void usage(const Poco::Util::OptionSet& set, std::ostream& to) {
+  Poco::Util::HelpFormatter help(set);
+  help.setUnixStyle(true);
+  help.setWidth(100);
+  help.setCommand("opennrt config");
+  help.setUsage("[options] [KEY-PREFIX ...]");
+  help.setHeader(
+      "Lists the settings with their values and where these come from: a variable, file:line, the "
+      "default of the silicon found, or the default. Mistakes are told on standard error; the exit "
+      "code is 1 then.");
+  help.format(to);
+}
+
+// Silicon has defaults of its own, so the machine is looked at as before nrt_init.
+Result<config::MachineFacts> look(const std::shared_ptr<const config::Config>& config) {
+  plugin::Loader loader;
+  loader.configure(config, reinterpret_cast<const void*>(&nrt_init));
+  ONRT_ASSIGN(const auto driver, book::Driver::open(loader, *config));
+  ONRT_ASSIGN(const book::Machine machine, book::discover(*driver, loader));
+  ONRT_ASSIGN(const std::uint32_t lnc_size, book::lnc_size(machine, *config));
+  return config::MachineFacts{machine.arch->arch_type, lnc_size};
+}
+
+void tell(const config::Loaded& loaded) {
+  for (const config::Issue& issue : loaded.issues)
+    if (issue.level <= log::Level::kWarn)
+      std::fprintf(stderr, "opennrt config: %s\n", issue.text.c_str());
+  if (!loaded.status)
+    std::fprintf(stderr, "opennrt config: %s\n", std::string(loaded.status.message()).c_str());
+}
+
+bool chosen(const config::Config::Row& row, const Options& options) {
+  if (options.changed && !row.differs) return false;
+  return options.prefixes.empty() ||
+         std::any_of(options.prefixes.begin(), options.prefixes.end(),
+                     [&row](const std::string& prefix) { return row.key.starts_with(prefix); });
+}
+
+void print_text(const Rows& rows) {
+  std::size_t keys = 0, values = 0;
+  constexpr std::size_t kWidest = 24;  // a long value moves its own line only
+  for (const auto& row : rows) {
+    keys = std::max(keys, row.key.size());
+    values = std::max(values, std::min(kWidest, row.text.value_or("-").size()));
+  }
+  for (const auto& row : rows) {
+    const std::string_view value = row.text.value_or("-");
+    fmt::print("{:<{}}  {:<{}}  {}{}\n", row.key, keys, value.empty() ? "''" : value, values,
+               row.where, row.acts ? "" : "  (no effect in this release)");
+  }
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      out += std::string("\\") + c;
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    else
+      out += c;
+  }
+  return out + '"';
+}
+
+void print_json(const Rows& rows) {
+  constexpr std::string_view kLayers[] = {"default", "arch default", "system file", "file",
+                                          "environment"};
+  fmt::print("[");
+  const char* separator = "\n";
+  for (const auto& row : rows) {
+    fmt::print(
+        "{} {{\"key\": {}, \"value\": {}, \"layer\": \"{}\", \"origin\": {}, \"effect\": {}}}",
+        separator, quoted(row.key), row.text ? quoted(*row.text) : "null",
+        kLayers[static_cast<std::size_t>(row.layer)], quoted(row.where), row.acts);
+    separator = ",\n";
+  }
+  fmt::print("\n]\n");
+}
+
+}  // namespace
+
+int config_command(const std::vector<std::string>& args) {
+  const Poco::Util::OptionSet set = option_set();
+  Options options;
+  try {
+    options = parse(args, set);
+  } catch (const Poco::Util::OptionException& e) {
+    std::fprintf(stderr, "opennrt config: %s\n", e.displayText().c_str());
+    usage(set, std::cerr);
+    return 2;
+  }
+  if (options.help) {
+    usage(set, std::cout);
+    return 0;
+  }
+  config::Loaded loaded = config::load({.environment = config::process_environment()});
+  tell(loaded);
+  bool good = loaded.status.is_ok();
+  if (const auto machine = good ? look(loaded.config) : Status::invalid("settings are wrong")) {
+    config::Loaded fitted = config::for_machine(*loaded.config, *machine);
+    tell(fitted);
+    good = fitted.status.is_ok();
+    loaded = std::move(fitted);
+  } else if (good) {
+    std::fprintf(stderr, "opennrt config: without the defaults of silicon: %s\n",
+                 std::string(machine.status().message()).c_str());
+  }
+  Rows rows = loaded.config->rows();
+  for (const std::string& prefix : options.prefixes)
+    if (std::none_of(rows.begin(), rows.end(),
+                     [&prefix](const auto& row) { return row.key.starts_with(prefix); })) {
+      std::fprintf(stderr, "opennrt config: no setting begins with '%s'\n", prefix.c_str());
+      good = false;
+    }
+  std::erase_if(rows, [&options](const auto& row) { return !chosen(row, options); });
+  options.json ? print_json(rows) : print_text(rows);
+  return good ? 0 : 1;
+}
+
+}  // namespace opennrt::tools

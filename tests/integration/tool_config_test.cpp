@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// opennrt config as a process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace opennrt {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+
+class ToolConfig : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/opennrt-config-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    directory_ = name;
+  }
+  void TearDown() override {
+    for (const char* file : {"/out", "/err", "/nrt.yaml"}) unlink((directory_ + file).c_str());
+    rmdir(directory_.c_str());
+  }
+  // variables: "NAME=value NAME=value". Returns the exit code.
+  int run(const std::string& arguments, const std::string& variables = "") {
+    const std::string command =
+        "env -u OPENNRT_CONFIG OPENNRT_DEVICE=emulator OPENNRT_EMULATOR_PRODUCT=trn2.48xlarge " +
+        variables + " '" OPENNRT_TOOL "' config " + arguments + " >" + directory_ + "/out 2>" +
+        directory_ + "/err";
+    const int status = std::system(command.c_str());
+    out_ = contents("/out");
+    errors_ = contents("/err");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  std::string contents(const std::string& file) const {
+    std::ifstream in(directory_ + file);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  // The line of a setting with single blanks.
+  std::string line(const std::string& key) const {
+    const auto at = out_.find(key + " ");
+    std::string text = at == std::string::npos ? "" : out_.substr(at, out_.find('\n', at) - at);
+    for (auto blank = text.find("  "); blank != std::string::npos; blank = text.find("  "))
+      text.erase(blank, 1);
+    return text;
+  }
+  std::string directory_, out_, errors_;
+};
+
+TEST_F(ToolConfig, EveryOriginIsShown) {
+  std::ofstream(directory_ + "/nrt.yaml") << "exec:\n  timeout_s: 7\ncc: {nop: 1}\n";
+  ASSERT_EQ(run("", "OPENNRT_CONFIG=" + directory_ + "/nrt.yaml NEURON_RT_NUM_CORES=2"), 0)
+      << errors_;
+  EXPECT_EQ(line("cores.count"), "cores.count 2 NEURON_RT_NUM_CORES");
+  EXPECT_EQ(line("exec.timeout_s"), "exec.timeout_s 7 " + directory_ + "/nrt.yaml:2");
+  EXPECT_EQ(line("exec.xu_queue_depth"), "exec.xu_queue_depth 8 default");
+  EXPECT_EQ(line("cores.visible"), "cores.visible - default");
+  EXPECT_EQ(line("cores.lnc_size"), "cores.lnc_size 2 default of arch 3");
+  EXPECT_EQ(line("load.hw_decode_toggle"),
+            "load.hw_decode_toggle 3 default of arch 3 (no effect in this release)");
+  EXPECT_EQ(line("cc.nop"), "cc.nop 1 " + directory_ + "/nrt.yaml:3 (no effect in this release)");
+}
+
+TEST_F(ToolConfig, PrefixAndChangedSelect) {
+  ASSERT_EQ(run("exec.t inspect.filter", "NEURON_RT_INSPECT_EVENT_FILTER_NC=1"), 0) << errors_;
+  EXPECT_EQ(line("exec.timeout_s"), "exec.timeout_s 30 default");
+  EXPECT_EQ(line("inspect.filter.cores"),
+            "inspect.filter.cores 1 NEURON_RT_INSPECT_EVENT_FILTER_NC");
+  EXPECT_THAT(out_, Not(HasSubstr("device")));
+  ASSERT_EQ(run("--changed exec cores", "NEURON_RT_EXEC_TIMEOUT=30 NEURON_RT_NUM_CORES=0x2"), 0);
+  EXPECT_THAT(out_, MatchesRegex("cores.count +2 +NEURON_RT_NUM_CORES\n"));
+  EXPECT_EQ(run("exec.nothing"), 1);
+  EXPECT_THAT(errors_, HasSubstr("no setting begins with 'exec.nothing'"));
+}
+
+TEST_F(ToolConfig, JsonForPrograms) {
+  ASSERT_EQ(run("--json cores.visible plugins.arch log.file exec.barrier.disable",
+                "NEURON_RT_VISIBLE_CORES=0-1"),
+            0);
+  EXPECT_EQ(out_,
+            "[\n {\"key\": \"cores.visible\", \"value\": \"0-1\", \"layer\": \"environment\", "
+            "\"origin\": \"NEURON_RT_VISIBLE_CORES\", \"effect\": true},\n"
+            " {\"key\": \"exec.barrier.disable\", \"value\": \"0\", \"layer\": \"default\", "
+            "\"origin\": \"default\", \"effect\": false},\n"
+            " {\"key\": \"log.file\", \"value\": null, \"layer\": \"default\", \"origin\": "
+            "\"default\", \"effect\": true},\n"
+            " {\"key\": \"plugins.arch\", \"value\": \"auto\", \"layer\": \"default\", "
+            "\"origin\": \"default\", \"effect\": true}\n]\n");
+}
+
+TEST_F(ToolConfig, MistakesAreToldAndFail) {
+  EXPECT_EQ(run("exec.timeout_s", "NEURON_RT_EXEC_TIMEOUT=x OPENNRT_DEVCE=y"), 1);
+  EXPECT_THAT(errors_, HasSubstr("NEURON_RT_EXEC_TIMEOUT: exec.timeout_s='x': not a number"));
+  EXPECT_THAT(errors_, HasSubstr("did you mean OPENNRT_DEVICE?"));
+  EXPECT_EQ(line("exec.timeout_s"), "exec.timeout_s 30 default");
+  EXPECT_EQ(run("--nonsense"), 2);
+  EXPECT_EQ(run("--help"), 0);
+  EXPECT_THAT(out_, HasSubstr("usage: opennrt config"));
+}
+
+// Without a machine the listing goes on without the defaults of its silicon.
+TEST_F(ToolConfig, NoMachineIsNoMistake) {
+  EXPECT_EQ(run("cores.lnc_size", "OPENNRT_EMULATOR_PRODUCT=no.such"), 0);
+  EXPECT_EQ(line("cores.lnc_size"), "cores.lnc_size - default");
+  EXPECT_THAT(errors_, HasSubstr("without the defaults of silicon: "));
+}
+
+}  // namespace
+}  // namespace opennrt
