@@ -128,7 +128,6 @@ const std::vector<Documented>& table() {
 
 constexpr char kNoNtff[] = "device profiles (NTFF files) are not part of this release";
 constexpr char kNoRanks[] = "several ranks are not part of this release";
-constexpr char kNoFault[] = "the software device has no such fault yet";
 
 constexpr char kNoDeadUnit[] = "a failed transfer leaves its unit usable";
 
@@ -144,12 +143,6 @@ constexpr Unreached kUnreached[] = {
     {"nrt_execute", 1206, kNoRanks},
     {"nrt_execute_repeat", 1200, kNoRanks},
     {"nrt_execute_repeat", 1206, kNoRanks},
-    {"nrt_execute", 1201, kNoFault},
-    {"nrt_execute", 1203, kNoFault},
-    {"nrt_execute", 1205, kNoFault},
-    {"nrt_execute_repeat", 1201, kNoFault},
-    {"nrt_execute_repeat", 1203, kNoFault},
-    {"nrt_execute_repeat", 1205, kNoFault},
     {"nrt_tensor_check_output_completion", 1, "a lock that fails"},
     {"nrta_tensor_write", 101, kNoDeadUnit},
     {"nrta_tensor_read", 101, kNoDeadUnit},
@@ -167,9 +160,6 @@ constexpr Unreached kStatuses[] = {
     {"", NRT_COLL_PENDING, "no exported function of this release returns it"},
     {"", NRT_EXEC_HW_ERR_COLLECTIVES, kNoRanks},
     {"", NRT_NETWORK_PROXY_FAILURE, kNoRanks},
-    {"", NRT_EXEC_HW_ERR_HBM_UE, kNoFault},
-    {"", NRT_EXEC_HW_ERR_DMA_ABORT, kNoFault},
-    {"", NRT_EXEC_HW_ERR_REPAIRABLE_HBM_UE, kNoFault},
 };
 
 }  // namespace

@@ -154,6 +154,36 @@ void device_errors(Report& r) {
   }
 }
 
+// A hang is called after what the device counted meanwhile.
+void lost_executions(Report& r) {
+  struct Loss {
+    const char* faults;
+    int status;
+    const char* how;
+  };
+  constexpr Loss kLosses[] = {
+      {"[{point: hbm_uncorrected}, {point: hang}]", NRT_EXEC_HW_ERR_HBM_UE, "hang, HBM error"},
+      {"[{point: hbm_repairable}, {point: hang}]", NRT_EXEC_HW_ERR_REPAIRABLE_HBM_UE,
+       "hang, repairable HBM error"},
+      {"[{point: dma_abort}, {point: hang}]", NRT_EXEC_HW_ERR_DMA_ABORT, "hang, DMA abort"},
+      {"[{point: sram_uncorrected}, {point: hang}]", NRT_EXEC_HW_ERR_NC_UE, "hang, SRAM error"},
+      {"[{point: queue_overflow}]", NRT_EXEC_SW_NQ_OVERFLOW, "lost notifications"},
+  };
+  for (const auto& [f, execute] : kWays)
+    for (const Loss& loss : kLosses) {
+      setenv("OPENNRT_EMULATOR_FAULTS", loss.faults, 1);
+      start(r);
+      Objects o;
+      o.make(r, load_vecadd(r));
+      r.about(f, loss.how);
+      r.call(f, {loss.status}, loss.how, execute(o.model, o.in, o.out));
+      r.call(f, {NRT_EXEC_UNIT_UNRECOVERABLE}, std::string("after ") + loss.how,
+             execute(o.model, o.in, o.out));
+      nrt_close();
+    }
+  unsetenv("OPENNRT_EMULATOR_FAULTS");
+}
+
 // NaN is an error only for those who ask.
 void numerical_errors(Report& r) {
   setenv("NEURON_FAIL_ON_NAN", "1", 1);
@@ -243,10 +273,12 @@ void driver_errors(Report& r) {
   }
 }
 
-constexpr std::array kScenes = {
-    Scene{"execution: arguments", arguments}, Scene{"execution: device errors", device_errors},
-    Scene{"execution: numerical errors", numerical_errors}, Scene{"execution: hangs", hangs},
-    Scene{"execution: driver errors", driver_errors}};
+constexpr std::array kScenes = {Scene{"execution: arguments", arguments},
+                                Scene{"execution: device errors", device_errors},
+                                Scene{"execution: numerical errors", numerical_errors},
+                                Scene{"execution: hangs", hangs},
+                                Scene{"execution: lost executions", lost_executions},
+                                Scene{"execution: driver errors", driver_errors}};
 
 }  // namespace
 

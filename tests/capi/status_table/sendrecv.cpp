@@ -124,18 +124,23 @@ const std::array kProbes = {
 };
 
 void gates(Report& r) {
-  start(r);
   const int f1 = NRT_FAILURE;
   const char* f = "nrt_async_sendrecv_init";
   const char* const kSwitch = "NEURON_RT_ASYNC_SENDRECV_EXPERIMENTAL_ENABLED";
   const char* const kPort = "NEURON_RT_ASYNC_SENDRECV_BOOTSTRAP_PORT";
   const std::string port = getenv(kPort);
+  // The settings are those of nrt_init.
   unsetenv(kSwitch);
+  start(r);
   r.call(f, {f1}, "not enabled", nrt_async_sendrecv_init(0));
+  nrt_close();
   setenv(kSwitch, "1", 1);
   unsetenv(kPort);
+  start(r);
   r.call(f, {f1}, "no port", nrt_async_sendrecv_init(0));
+  nrt_close();
   setenv(kPort, port.c_str(), 1);
+  start(r);
   for (const int core : {-1, 2, 128})
     r.call(f, {f1}, "logical core " + std::to_string(core), nrt_async_sendrecv_init(core));
   nrt_async_sendrecv_comm_t* c = nullptr;
