@@ -65,7 +65,9 @@ if(OPENNRT_SANITIZE STREQUAL "none")
   set(OPENNRT_LINK_DEFS -Wl,-z,defs)  # the sanitizer runtimes live in the executable
 else()
   set(OPENNRT_LINK_DEFS "")
-  add_compile_options(${_san} -fno-omit-frame-pointer -g)
+  # Reports need lines, not types, which cost a quarter of the compile time.
+  add_compile_options(${_san} -fno-omit-frame-pointer
+    $<IF:$<CXX_COMPILER_ID:Clang>,-gline-tables-only,-g1>)
   add_link_options(${_san})
 endif()
 if(OPENNRT_FUZZ)
