@@ -196,8 +196,8 @@ TEST_P(ErrorClassification, StatusMessageAndHealth) {
       EXPECT_NE(log.find(part), std::string::npos) << part << " in\n" << log;
     const bool lost = log.find("missing: ") != std::string::npos;
     if (lost) {
-      for (const char* part :
-           {"(FATAL-RT-UNDEFINED-STATE) [ND 0][NC 0] ", "model 'vecadd.neff'", "timeout of 30000 ms"})
+      for (const char* part : {"(FATAL-RT-UNDEFINED-STATE) [ND 0][NC 0] ", "model 'vecadd.neff'",
+                               "timeout of 30000 ms"})
         EXPECT_NE(log.find(part), std::string::npos) << part << " in\n" << log;
     }
     EXPECT_EQ(tensors.execute(), row.next);
