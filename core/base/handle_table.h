@@ -122,20 +122,29 @@ class HandleTable {
       if (slot_of(handle) == nullptr) return nullptr;
       object = take(index);
     }
-    for (int polls = 0; at(index).pins.load(std::memory_order_seq_cst) != 0; ++polls)
-      polls < 100 ? std::this_thread::yield()
-                  : std::this_thread::sleep_for(std::chrono::microseconds(50));
+    wait_for_pins(index);
     const std::lock_guard lock(mutex_);
     free_.push_back(index);
     return object;
   }
 
-  // No object is pinned.
+  // All handles are dead; returns when the last pin is gone.
   void remove_all() noexcept {
-    const std::lock_guard lock(mutex_);
-    for (std::uint32_t i = 0; i < used_; ++i) {
-      if (at(i).object.load(std::memory_order_relaxed) == nullptr) continue;
-      take(i);
+    std::uint32_t used = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      used = used_;
+    }
+    for (std::uint32_t i = 0; i < used; ++i) {
+      std::unique_ptr<T> object;
+      {
+        const std::lock_guard lock(mutex_);
+        if (at(i).object.load(std::memory_order_relaxed) == nullptr) continue;
+        object = take(i);
+      }
+      wait_for_pins(i);
+      object.reset();
+      const std::lock_guard lock(mutex_);
       free_.push_back(i);
     }
   }
@@ -143,6 +152,12 @@ class HandleTable {
   std::size_t size() const noexcept { return live_.load(std::memory_order_relaxed); }
 
  private:
+  void wait_for_pins(std::uint32_t index) noexcept {
+    for (int polls = 0; at(index).pins.load(std::memory_order_seq_cst) != 0; ++polls)
+      polls < 100 ? std::this_thread::yield()
+                  : std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+
   // 47 bits, the user part of an address: kind 3, generation 18, index 22, 4 zero.
   static constexpr unsigned kIndexShift = 4, kGenerationShift = 26, kKindShift = 44;
   static constexpr std::uint32_t kMaxObjects = 1u << 22;
