@@ -46,6 +46,8 @@ dump::Settings dump_settings(const config::Config& config, const book::Reservati
   out.s3_prefix = config.text(Key::kCoreDumpS3Prefix);
   out.helper = config.is_set(Key::kCoreDumpHelper) ? config.text(Key::kCoreDumpHelper)
                                                    : "/opt/aws/neuron/bin/neuron-dump";
+  out.helper_given = config.is_given(Key::kCoreDumpHelper);
+  out.helper_timeout_ms = static_cast<int>(config.number(Key::kCoreDumpHelperTimeoutS)) * 1000;
   out.instance_id = instance_id();
   for (const auto& cores : reservation.logical_cores()) {
     auto& to = out.cores.emplace_back();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/draft.h"
 
+#include "base/text.h"
+
 namespace opennrt::config {
 
 namespace {
@@ -56,12 +58,13 @@ void Draft::apply(const Setting& row, std::string_view text, const std::string& 
   auto value = parse_value(row, text, units_of(layer, where), &clamped);
   if (!value.is_ok()) {
     const std::string message =
-        fmt::format("{}: {}='{}': {}", where, row.key, text, value.status().message());
+        fmt::format("{}: {}='{}': {}", where, row.key, printable(text), value.status().message());
     if (row.bad == OnBad::kFail) return fail(message);
     return tell(log::Level::kWarn, message + "; ignored", true);
   }
   if (clamped)
-    warn(fmt::format("{}: {}={} out of range, {} used", where, row.key, text, value->text));
+    warn(fmt::format("{}: {}={} out of range, {} used", where, row.key, printable(text),
+                     value->text));
   if (row.appends && to.value.set) {
     auto& list = to.value.list;
     list.insert(list.end(), value->list.begin(), value->list.end());
@@ -84,7 +87,10 @@ void Draft::apply_free(std::string key, std::string_view text, const std::string
     const bool ok =
         suffix == ".level" ? parse_level(text).has_value() : parse_location(text).has_value();
     if (!ok)
-      return tell(log::Level::kWarn, fmt::format("{}: '{}' not understood; ignored", where, text),
+      return tell(log::Level::kWarn,
+                  fmt::format("{}: '{}' is no {}; ignored", where, printable(text),
+                              suffix == ".level" ? "level (ERROR, WARN, INFO, DEBUG, TRACE, QUIET)"
+                                                 : "location (CONSOLE, SYSLOG or a file)"),
                   true);
     key = fmt::format("{}{}{}", kModules, log::module_tag(*module), suffix);
   }
@@ -104,6 +110,7 @@ void Draft::freeze_files() {
 }
 
 Loaded Draft::finish() && {
+  if (untold_ != 0) failures_ += fmt::format("; and {} more", untold_);
   Status status = failures_.empty() ? Status() : Status(NRT_INVALID, std::move(failures_));
   return {std::move(config_), std::move(status), std::move(issues_)};
 }

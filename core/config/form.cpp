@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "config/value.h"
 
 namespace opennrt::config {
@@ -65,7 +66,7 @@ Status algorithms(std::string_view text) {
     for (std::string_view scope : {"intra:", "inter:"})
       if (name.starts_with(scope)) name.remove_prefix(scope.size());
     if (std::find(kAlgorithms.begin(), kAlgorithms.end(), name) == kAlgorithms.end())
-      return Status::invalid("'{}' is no algorithm; there are {}", item,
+      return Status::invalid("'{}' is no algorithm; there are {}", printable(item),
                              fmt::join(kAlgorithms, " "));
   }
   return {};
@@ -78,7 +79,7 @@ Status histogram(std::string_view text) {
   if (words.size() != kWords)
     return Status::invalid("has {} words, must have {}", words.size(), kWords);
   for (std::size_t i = 0; i + 1 < kWords; ++i)
-    if (!parse_uint(words[i])) return Status::invalid("'{}' is not a number", words[i]);
+    if (!parse_uint(words[i])) return Status::invalid("'{}' is not a number", printable(words[i]));
   if (words.back().size() > kMaxPath)
     return Status::invalid("the path has {} bytes, may have {}", words.back().size(), kMaxPath);
   return {};
@@ -100,7 +101,7 @@ Status verify_modes(std::string_view text) {
     return Status::invalid(
         "'{}' is no check; use all, none, or a list of poison, races, coverage, "
         "bounds, order=SEED",
-        item);
+        printable(item));
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "config/config.h"
 #include "config/draft.h"
 #include "config/names.h"
@@ -36,7 +37,8 @@ class Layers {
       if (!e.problem.empty())
         draft_.fail(fmt::format("{}: {}: {}", where, e.key, e.problem));
       else if (!e.known)
-        draft_.warn(fmt::format("{}: unknown key {}", where, e.key));
+        draft_.warn(fmt::format("{}: unknown key {}; `opennrt config` lists those there are", where,
+                                printable(e.key)));
       else if (const Setting* row = find_setting(e.key))
         draft_.apply(*row, e.text, where, layer);
       else

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/text.h"
 #include "config/config.h"
 #include "config/draft.h"
 
@@ -27,8 +28,8 @@ class LoadReader {
     if (value.is_ok())
       to = *std::move(value);
     else
-      failures_ += fmt::format("{}{}='{}': {}", failures_.empty() ? "" : "; ", name, *text,
-                               value.status().message());
+      failures_ += fmt::format("{}{}='{}': {}", failures_.empty() ? "" : "; ", name,
+                               printable(*text), value.status().message());
   }
 
   std::array<Value, kSettings> values_{};

@@ -10,6 +10,7 @@
 #include <bit>
 #include <charconv>
 
+#include "base/text.h"
 #include "config/form.h"
 
 namespace opennrt::config {
@@ -37,6 +38,9 @@ std::string range_text(const Setting& row) {
                           : fmt::format("{} to {}", row.min, row.max);
 }
 
+// With the end that every number has.
+std::string full_range(const Setting& row) { return fmt::format("{} to {}", row.min, row.max); }
+
 // Into the row's range where the row allows that, else why it is not there.
 Status fit(const Setting& row, std::uint64_t& number, bool* out_clamped) {
   if (number < row.min || number > row.max) {
@@ -53,7 +57,7 @@ Status fit(const Setting& row, std::uint64_t& number, bool* out_clamped) {
 
 Result<Value> number_value(const Setting& row, std::optional<std::uint64_t> number,
                            bool* out_clamped) {
-  if (!number) return Status::invalid("not a number");
+  if (!number) return Status::invalid("must be a number from {}", full_range(row));
   ONRT_TRY(fit(row, *number, out_clamped));
   Value value;
   value.number = *number;
@@ -66,8 +70,10 @@ Result<Value> size_value(const Setting& row, std::string_view text, Units units,
   const auto number = units == Units::kAllowed ? parse_size(text) : parse_uint(text);
   if (number) return number_value(row, number, out_clamped);
   if (units == Units::kAllowed)
-    return Status::invalid("not a size; write for example 8589934592, 8G or 64MiB");
-  return Status::invalid("not a size; write the number of bytes without a unit");
+    return Status::invalid("must be a size from {}; write for example 8589934592, 8G or 64MiB",
+                           full_range(row));
+  return Status::invalid("must be a size from {}; write the number of bytes without a unit",
+                         full_range(row));
 }
 
 Result<Value> numbers_value(const Setting& row, std::string_view text, bool* out_clamped) {
@@ -84,7 +90,7 @@ Result<Value> numbers_value(const Setting& row, std::string_view text, bool* out
   }
   for (const std::string& item : items) {
     auto number = parse_uint(item);
-    if (!number) return Status::invalid("'{}' is not a number", item);
+    if (!number) return Status::invalid("'{}' is not a number", printable(item));
     ONRT_TRY(fit(row, *number, out_clamped));
     value.numbers.push_back(*number);
     value.text += (value.text.empty() ? "" : ",") + std::to_string(*number);
@@ -222,7 +228,7 @@ Result<std::vector<std::pair<std::uint64_t, std::uint64_t>>> parse_ranges(std::s
     const auto first = parse_uint(std::string_view(item).substr(0, dash));
     const auto last =
         dash == std::string::npos ? first : parse_uint(std::string_view(item).substr(dash + 1));
-    if (!first || !last) return Status::invalid("'{}' is neither N nor A-B", item);
+    if (!first || !last) return Status::invalid("'{}' is neither N nor A-B", printable(item));
     if (*first > *last) return Status::invalid("range {} runs backwards", item);
     if (*last > kMaxCore) return Status::invalid("core {} is above {}", *last, kMaxCore);
     ranges.emplace_back(*first, *last);

@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "base/file.h"
 #include "config/settings.h"
@@ -28,6 +29,14 @@ bool leads_to_known_key(std::string_view path) {
          path.starts_with("plugins.settings.");
 }
 
+// A key below `path`.
+std::string example(std::string_view path) {
+  for (const Setting& row : settings())
+    if (row.key.starts_with(path) && row.key.size() > path.size() && row.key[path.size()] == '.')
+      return std::string(row.key);
+  return std::string(path) + ".<name>";
+}
+
 class Flattener {
  public:
   std::vector<FileEntry> entries;
@@ -43,6 +52,11 @@ class Flattener {
       entries.push_back({path, flow_text(node), line, true, ""});
       return {};
     }
+    if (!known && !node.IsMap() && leads_to_known_key(path)) {
+      entries.push_back(
+          {path, "", line, true, "must be a map of settings, such as " + example(path)});
+      return {};
+    }
     if (node.IsScalar()) {
       entries.push_back({path, node.Scalar(), line, known, ""});
       return {};
@@ -52,12 +66,18 @@ class Flattener {
       entries.push_back({path, "", line, known, known ? "must be one value, not a map" : ""});
       return {};
     }
+    std::set<std::string> names;
     for (const auto& child : node) {
       if (!child.first.IsScalar()) {
         entries.push_back({path, "", child.first.Mark().line + 1, true, "a key must be a word"});
         continue;
       }
       const std::string name = child.first.Scalar();
+      if (!names.insert(name).second) {
+        entries.push_back({path.empty() ? name : path + "." + name, "", child.first.Mark().line + 1,
+                           true, "stands twice; keep one of them"});
+        continue;
+      }
       ONRT_TRY(walk(path.empty() ? name : path + "." + name, child.second, depth + 1));
     }
     return {};
@@ -95,6 +115,10 @@ bool is_free_key(std::string_view key) {
 }
 
 Result<std::vector<FileEntry>> parse_yaml(const std::string& path, const std::string& text) {
+  // UTF-16 would be read as an empty file.
+  if (text.find('\0') != text.npos)
+    return Status::invalid("{}: is no text file: byte {} is 0; write it in UTF-8", path,
+                           text.find('\0'));
   try {
     const YAML::Node root = YAML::Load(text);
     if (root.IsNull()) return std::vector<FileEntry>{};

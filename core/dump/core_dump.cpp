@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 
+#include "base/text.h"
 #include "dump/helper.h"
 #include "dump/log_tail.h"
 #include "dump/path_template.h"
@@ -75,12 +77,32 @@ class Dump {
       }
       report(write_files());
     }
-    if (!is_executable(active_.settings.helper)) return;
-    for (const std::string& path : files_) report(run({"--runtime-generated", path}));
-    for (const Core& core : cores()) report(run(arguments(core)));
+    if (is_executable(active_.settings.helper)) run_helpers();
   }
 
  private:
+  // The failing call waits for them, so together they have one limit.
+  void run_helpers() {
+    ONRT_LOG(kNrt, kWarn, "core dump: {} runs, for {} ms at most (core_dump.helper_timeout_s)",
+             active_.settings.helper, active_.settings.helper_timeout_ms);
+    std::vector<std::vector<std::string>> runs;
+    for (const std::string& path : files_) runs.push_back({"--runtime-generated", path});
+    for (const Core& core : cores()) runs.push_back(arguments(core));
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + std::chrono::milliseconds(active_.settings.helper_timeout_ms);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
+      if (left <= 0) {
+        report(Status::failure("the limit of {} ms is over, {} of {} runs of {} are left out",
+                               active_.settings.helper_timeout_ms, runs.size() - i, runs.size(),
+                               active_.settings.helper));
+        return;
+      }
+      report(run_helper(active_.settings.helper, runs[i], static_cast<int>(left)));
+    }
+  }
+
   Status write_files() {
     const std::string name = expand("%i-nrt-pid-%p.log", values_, kMostNameBytes);
     const std::string title = fmt::format("{} dump {} of process {}: {} failed with status {}",
@@ -134,10 +156,6 @@ class Dump {
     return out;
   }
 
-  Status run(const std::vector<std::string>& with) const {
-    return run_helper(active_.settings.helper, with, active_.settings.helper_timeout_ms);
-  }
-
   static void report(const Status& status) {
     if (!status) ONRT_LOG(kNrt, kError, "core dump: {}", status.message());
   }
@@ -155,6 +173,11 @@ class Dump {
 
 void open(Settings settings) {
   const bool helper = is_executable(settings.helper);
+  if (settings.helper_given && !helper)
+    ONRT_LOG(kNrt, kError, "core_dump.helper {} is no executable file, it will not run",
+             printable(settings.helper));
+  if (!settings.s3_prefix.empty() && !helper)
+    ONRT_LOG(kNrt, kWarn, "core_dump.s3_prefix has no effect without core_dump.helper");
   if (settings.directory.empty() && settings.s3_prefix.empty()) return;
   if (!helper && (!settings.directory_given || settings.directory.empty())) return;
   auto fresh = std::make_unique<Active>();

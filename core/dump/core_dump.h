@@ -34,7 +34,8 @@ struct Settings {
   // The directory is not just the default: it gets files without a helper too.
   bool directory_given = false;
   std::string helper;
-  int helper_timeout_ms = 60'000;
+  bool helper_given = false;       // not just the default place
+  int helper_timeout_ms = 60'000;  // of all its runs for one dump
   std::string instance_id, cluster_id;
   std::vector<std::vector<Core>> cores;  // by logical core
   // Description of the process, written with the first dump.

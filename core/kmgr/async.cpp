@@ -71,11 +71,14 @@ void AsyncEngine::drain() {
       if (AsyncQueue* const queue = slot.load(std::memory_order_acquire)) queue->drain("nrt_close");
 }
 
+Status AsyncEngine::no_such_core(std::int64_t core) const {
+  return Status::invalid("logical core {}: this process has the logical cores 0 to {}", core,
+                         logical_cores_ - 1);
+}
+
 Result<AsyncEngine::Slot*> AsyncEngine::find(std::uint64_t core, std::uint32_t type,
                                              std::int64_t queue) {
-  if (core >= logical_cores_)
-    return Status::invalid("logical core {}: this process has the logical cores 0 to {}", core,
-                           logical_cores_ - 1);
+  if (core >= logical_cores_) return no_such_core(static_cast<std::int64_t>(core));
   if (type >= kXuTypes) return Status::invalid("unit type {}, must be 0 to {}", type, kXuTypes - 1);
   if (queue < 0 || queue >= kXuQueues[type])
     return Status::invalid("queue {}: unit {} has {} queue(s)", queue, kXuNames[type],
@@ -106,7 +109,7 @@ Result<AsyncQueue*> AsyncEngine::open(std::uint64_t core, XuType type, std::int6
 
 template <typename Fill>
 Status AsyncEngine::submit(int core, XuType type, int queue, std::uint64_t* sequence, Fill&& fill) {
-  if (core < 0) return find(~std::uint64_t{0}, 0, 0).status();
+  if (core < 0) return no_such_core(core);
   ONRT_ASSIGN(AsyncQueue* const to, open(static_cast<std::uint32_t>(core), type, queue));
   ONRT_ASSIGN(const std::uint64_t number, to->submit(std::forward<Fill>(fill)));
   *sequence = Sequence{.core = static_cast<std::uint32_t>(core),

@@ -63,6 +63,7 @@ class AsyncEngine {
   static constexpr std::uint32_t kQueuesPerCore = 6;
   using Slot = std::atomic<AsyncQueue*>;
 
+  Status no_such_core(std::int64_t core) const;
   Result<Slot*> find(std::uint64_t core, std::uint32_t type, std::int64_t queue);
   Result<AsyncQueue*> open(std::uint64_t core, XuType type, std::int64_t queue);
   Status check_transfer(const tdrv::Tensor& tensor, const char* name, std::uint64_t offset,

@@ -63,6 +63,7 @@ Status Manager::run_on(Unit::Slot& slot, ModelRecord& record, Binding& binding) 
   pre.stop();
   slot.execution->listener = &binding;
   Status status = unit.run(slot, *record.model, binding.inputs, binding.outputs, record.timeout_ms);
+  slot.execution->listener = nullptr;
   const trace::Span post(trace::EventType::kExecPost, core, {slot.exec_id, record.id});
   if (dump::deserves_dump(status.code()))
     dump::blame(static_cast<std::int32_t>(core), record.program().name, record.program().uuid);

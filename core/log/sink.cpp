@@ -50,22 +50,25 @@ class WithoutSigpipe {
   bool active_ = false, broken_ = false;
 };
 
-void write_bytes(int fd, const char* data, std::size_t bytes) {
+// errno of what was lost, else 0.
+int write_bytes(int fd, const char* data, std::size_t bytes) {
   WithoutSigpipe guard;
   while (bytes > 0) {
     const ssize_t n = ::write(fd, data, bytes);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EPIPE) guard.pipe_is_broken();
-    if (n <= 0) break;  // a full disk or a closed pipe loses the line
+    if (n <= 0) return n < 0 ? errno : EIO;  // a full disk or a closed pipe loses the line
     data += n;
     bytes -= static_cast<std::size_t>(n);
   }
+  return 0;
 }
 
-void write_all(int fd, const char* data, std::size_t bytes) {
+int write_all(int fd, const char* data, std::size_t bytes) {
   const int saved = errno;
-  write_bytes(fd, data, bytes);
+  const int lost = write_bytes(fd, data, bytes);
   errno = saved;
+  return lost;
 }
 
 }  // namespace
@@ -103,8 +106,10 @@ Status FileSink::open(const std::string& path) {
   }
   if (fd >= 0) fcntl(fd, F_SETFL, O_APPEND);
   if (fd < 0)
-    return Status::invalid("log file {}: {}; set log.file to a writable path", path,
-                           strerror(errno));
+    return Status::invalid(
+        "log file {}: {}; name a file that can be written (NEURON_RT_LOG_LOCATION, log.location or "
+        "log.file)",
+        path, errno == ENXIO ? "a FIFO that nobody reads" : strerror(errno));
   if (old < 0) {
     fd_ = fd;
   } else {
@@ -112,6 +117,7 @@ Status FileSink::open(const std::string& path) {
     ::close(fd);
   }
   path_ = path;
+  told_loss_ = false;
   on_ = !path.empty();
   return {};
 }
@@ -121,7 +127,11 @@ void FileSink::log(const spdlog::details::log_msg& message) {
   fmt::memory_buffer line;
   line.append(message.payload.data(), message.payload.data() + message.payload.size());
   line.push_back('\n');
-  write_all(fd_, line.data(), line.size());
+  const int lost = write_all(fd_, line.data(), line.size());
+  if (lost == 0 || told_loss_.exchange(true)) return;
+  line.clear();
+  fmt::format_to(std::back_inserter(line), "log file: {}; lines are lost\n", strerror(lost));
+  write_all(STDERR_FILENO, line.data(), line.size());
 }
 
 void write_syslog(int level, const char* text, std::size_t bytes) noexcept {

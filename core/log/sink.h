@@ -39,7 +39,8 @@ class FileSink final : public spdlog::sinks::sink {
  private:
   std::atomic<int> fd_{-1};
   std::atomic<bool> on_{false};
-  std::string path_;  // guarded by the caller of open()
+  std::atomic<bool> told_loss_{false};  // that lines of this file are lost
+  std::string path_;                    // guarded by the caller of open()
 };
 
 // The body only, cut at 1023 bytes. openlog() is left to the host process.

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of a model file inside our messages: such text may hold any byte.
+// Text and bytes of a model file inside our messages.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <string>
-#include <string_view>
+
+#include "base/text.h"
 
 namespace opennrt::neff {
 
-// The text in double quotes, control bytes as \xNN, shortened to `limit` bytes.
-std::string quote(std::string_view text, std::size_t limit = 120);
-// The same escapes without the quotes.
-std::string printable(std::string_view text, std::size_t limit = 120);
+using opennrt::printable;
+using opennrt::quote;
 
 std::string hex(std::span<const std::byte> bytes);
 

@@ -9,6 +9,7 @@
 #include <Poco/Util/OptionException.h>
 #include <Poco/Util/OptionProcessor.h>
 #include <Poco/Util/OptionSet.h>
+#include <simdjson.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -67,7 +68,7 @@ void usage(const Poco::Util::OptionSet& set, std::ostream& to) {
   help.setHeader(
       "Lists the settings with their values and where these come from: a variable, file:line, the "
       "default of the silicon found, or the default. Mistakes are told on standard error; the exit "
-      "code is 1 then.");
+      "code is 1 when nrt_init would refuse them.");
   help.format(to);
 }
 
@@ -110,11 +111,15 @@ void print_text(const Rows& rows) {
   }
 }
 
-std::string quoted(std::string_view text) {
+// A text that is no UTF-8 loses the bytes that are no ASCII.
+std::string json_string(std::string_view text) {
   std::string out = "\"";
+  const bool valid = simdjson::validate_utf8(text.data(), text.size());
   for (const char c : text) {
     if (c == '"' || c == '\\')
       out += std::string("\\") + c;
+    else if (!valid && static_cast<unsigned char>(c) >= 0x80)
+      out += "\\ufffd";
     else if (static_cast<unsigned char>(c) < 0x20)
       out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
     else
@@ -131,8 +136,8 @@ void print_json(const Rows& rows) {
   for (const auto& row : rows) {
     fmt::print(
         "{} {{\"key\": {}, \"value\": {}, \"layer\": \"{}\", \"origin\": {}, \"effect\": {}}}",
-        separator, quoted(row.key), row.text ? quoted(*row.text) : "null",
-        kLayers[static_cast<std::size_t>(row.layer)], quoted(row.where), row.acts);
+        separator, json_string(row.key), row.text ? json_string(*row.text) : "null",
+        kLayers[static_cast<std::size_t>(row.layer)], json_string(row.where), row.acts);
     separator = ",\n";
   }
   fmt::print("\n]\n");

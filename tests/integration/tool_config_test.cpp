@@ -96,9 +96,15 @@ TEST_F(ToolConfig, JsonForPrograms) {
             "\"origin\": \"default\", \"effect\": true}\n]\n");
 }
 
+TEST_F(ToolConfig, JsonIsUtf8WhateverAVariableHolds) {
+  ASSERT_EQ(run("--json nds.process_tag", "NEURON_PROCESS_TAG=\"$(printf 'a\\377b')\""), 0);
+  EXPECT_THAT(out_, HasSubstr("\"value\": \"a\\ufffdb\""));
+}
+
 TEST_F(ToolConfig, MistakesAreToldAndFail) {
   EXPECT_EQ(run("exec.timeout_s", "NEURON_RT_EXEC_TIMEOUT=x OPENNRT_DEVCE=y"), 1);
-  EXPECT_THAT(errors_, HasSubstr("NEURON_RT_EXEC_TIMEOUT: exec.timeout_s='x': not a number"));
+  EXPECT_THAT(errors_,
+              HasSubstr("NEURON_RT_EXEC_TIMEOUT: exec.timeout_s='x': must be a number from "));
   EXPECT_THAT(errors_, HasSubstr("did you mean OPENNRT_DEVICE?"));
   EXPECT_EQ(line("exec.timeout_s"), "exec.timeout_s 30 default");
   EXPECT_EQ(run("--nonsense"), 2);

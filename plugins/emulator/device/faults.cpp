@@ -171,7 +171,10 @@ bool set_key(const PointRow& row, const std::string& key, const std::string& tex
   if (key == "sub_id") return set(key, text, kHalf, &out->sub_id, error);
   if (key == "hint") return set(key, text, kNibble, &out->hint, error);
   if (key == "ring") return set(key, text, limits.rings, &out->ring, error);
-  return set(key, text, kAny, &out->count, error);
+  if (!set(key, text, kAny, &out->count, error)) return false;
+  if (out->count != 0) return true;
+  *error = "count is 0, which changes nothing; allowed are 1 to " + std::to_string(kAny - 1);
+  return false;
 }
 
 const std::string* find(const Entry& entry, std::string_view key) {

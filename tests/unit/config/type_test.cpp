@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "config/config.h"
 #include "config/form.h"
 
@@ -51,7 +52,7 @@ TEST(ParseValue, Number) {
   EXPECT_EQ(parse(kNumber, "20").message, "must be a multiple of 8");
   for (const char* text : {"", " ", "\t\n", "-16", "+16", "16x", "x16", "1 6", "16.0", "0x", "0x1g",
                            "sixteen", "18446744073709551616", "16,24", "1e1", "\xff"})
-    EXPECT_EQ(parse(kNumber, text).message, "not a number") << text;
+    EXPECT_THAT(parse(kNumber, text).message, HasSubstr("must be a number from ")) << text;
 }
 
 TEST(ParseValue, NumberWithoutEndAndPowerOfTwo) {
@@ -86,8 +87,9 @@ TEST(ParseValue, Size) {
   EXPECT_EQ(parse(kRow, "2T", Units::kAllowed).message, "must be 1024 to 1099511627776");
   EXPECT_THAT(parse(kRow, "1KiB").message, HasSubstr("without a unit"));
   for (const char* text : {"", " ", "KiB", "1KB", "1kib", "1.5G", "-1G", "99999999999T"}) {
-    EXPECT_THAT(parse(kRow, text, Units::kAllowed).message, HasSubstr("not a size")) << text;
-    EXPECT_THAT(parse(kRow, text).message, HasSubstr("not a size")) << text;
+    EXPECT_THAT(parse(kRow, text, Units::kAllowed).message, HasSubstr("must be a size from "))
+        << text;
+    EXPECT_THAT(parse(kRow, text).message, HasSubstr("must be a size from ")) << text;
   }
 }
 
@@ -224,7 +226,7 @@ TEST(EveryVariable, DefaultIsLegalAndNonsenseIsTreatedAsTheRowSays) {
       if (name.empty() || text == nullptr) continue;
       ++seen;
       const Loaded l = load({.system_file = "", .environment = {{std::string(name), text}}});
-      const std::string prefix = fmt::format("{}: {}='{}': ", name, row.key, text);
+      const std::string prefix = fmt::format("{}: {}='{}': ", name, row.key, printable(text));
       if (row.bad == OnBad::kFail) {
         EXPECT_EQ(l.status.code(), NRT_INVALID) << name;
         EXPECT_THAT(std::string(l.status.message()), HasSubstr(prefix)) << name;

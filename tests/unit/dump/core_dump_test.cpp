@@ -170,6 +170,29 @@ TEST_F(CoreDump, ProblemsAreTold) {
   EXPECT_THAT(fail(kTimeout), HasSubstr("core dump: " + (dir_ / "bad") + " ended with status 7"));
 }
 
+// All runs of one dump have one limit.
+TEST_F(CoreDump, AHangingHelperHoldsTheCallForItsLimitOnce) {
+  settings_.helper = dir_.script("slow", "echo x >> " + (dir_ / "calls") + "\nexec sleep 60\n");
+  settings_.helper_timeout_ms = 300;
+  open(settings_);
+  log::set_level(log::Level::kWarn);
+  const std::string told = fail(kTimeout);
+  log::set_level(log::Level::kError);
+  EXPECT_THAT(told, HasSubstr((dir_ / "slow") + " runs, for 300 ms at most"));
+  EXPECT_THAT(told, HasSubstr("did not end within "));
+  EXPECT_THAT(told, HasSubstr("the limit of 300 ms is over, 1 of 2 runs of "));
+  EXPECT_EQ(text_of_file(dir_ / "calls"), "x\n");
+}
+
+TEST_F(CoreDump, AHelperThatCannotRunIsToldAtOnce) {
+  settings_.helper = dir_ / "none";
+  settings_.helper_given = true;
+  testing::internal::CaptureStderr();
+  open(settings_);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("core_dump.helper " + (dir_ / "none") + " is no executable file"));
+}
+
 TEST_F(CoreDump, NoneAfterCloseAndInAForkedChild) {
   open(settings_);
   const pid_t child = fork();

@@ -48,10 +48,10 @@ TEST(FaultSetting, NothingAsked) {
 TEST(FaultSetting, AFailureChangesNothing) {
   std::vector<Fault> out(3);
   std::string error;
-  for (const char* text :
-       {"[", "[{", "[{}]", "[{point}]", "[{point:}]", "[{point: hang,}", "[{point: \"hang}]", "{",
-        "[[point]]", "[{point: hang} {point: hang}]", "[{point: hang, ioctl: 1}]",
-        "[{point: hang, n: 4294967296}]", "[{point: hang, n: 0x}]"}) {
+  for (const char* text : {"[", "[{", "[{}]", "[{point}]", "[{point:}]", "[{point: hang,}",
+                           "[{point: \"hang}]", "{", "[[point]]", "[{point: hang} {point: hang}]",
+                           "[{point: hang, ioctl: 1}]", "[{point: hang, n: 4294967296}]",
+                           "[{point: hbm_repairable, count: 0}]", "[{point: hang, n: 0x}]"}) {
     error.clear();
     EXPECT_FALSE(parse_faults(text, kLimits, &out, &error)) << text;
     EXPECT_EQ(error.find("emulator.faults"), 0u) << error;

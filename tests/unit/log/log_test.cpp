@@ -100,6 +100,15 @@ TEST_F(LogTest, DisabledWritesNothing) {
   EXPECT_EQ(slurp(dir_ + "/a"), "");
 }
 
+TEST_F(LogTest, AFullFileIsToldOnce) {
+  ASSERT_TRUE(configure(file_only("/dev/full", Level::kError)).is_ok());
+  ::testing::internal::CaptureStderr();
+  ONRT_LOG(kNrt, kError, "one");
+  ONRT_LOG(kNrt, kError, "two");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "log file: No space left on device; lines are lost\n");
+}
+
 TEST_F(LogTest, AnotherFileTakesOver) {
   ASSERT_TRUE(configure(file_only(dir_ + "/a", Level::kError)).is_ok());
   ONRT_LOG(kNrt, kError, "one");
