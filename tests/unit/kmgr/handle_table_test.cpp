@@ -45,7 +45,8 @@ TEST(HandleTable, StaleForeignAndInventedHandlesAreNothing) {
     EXPECT_EQ(t.find(bad), nullptr) << bad;
 }
 
-TEST(HandleTable, RemovalWaitsForPinsAndTheHandleIsDeadAtOnce) {
+// Of one object or of all.
+void expect_removal_waits(const std::function<void(Table&, std::uintptr_t)>& remove) {
   auto table = std::make_unique<Table>();
   auto object = std::make_unique<int>(7);
   const auto handle = table->insert(object);
@@ -53,7 +54,7 @@ TEST(HandleTable, RemovalWaitsForPinsAndTheHandleIsDeadAtOnce) {
   ASSERT_TRUE(pin);
   std::atomic<bool> removed{false};
   std::thread remover([&] {
-    table->remove(handle);
+    remove(*table, handle);
     removed = true;
   });
   while (table->find(handle) != nullptr) std::this_thread::yield();
@@ -64,6 +65,11 @@ TEST(HandleTable, RemovalWaitsForPinsAndTheHandleIsDeadAtOnce) {
   pin = {};
   remover.join();
   EXPECT_TRUE(removed);
+}
+
+TEST(HandleTable, RemovalWaitsForPinsAndTheHandleIsDeadAtOnce) {
+  expect_removal_waits([](Table& t, std::uintptr_t handle) { t.remove(handle); });
+  expect_removal_waits([](Table& t, std::uintptr_t) { t.remove_all(); });
 }
 
 TEST(HandleTable, RemoveAllInvalidatesEveryHandle) {
