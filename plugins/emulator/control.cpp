@@ -87,29 +87,6 @@ int describe_engine(Machine& machine, std::string_view text, std::string* reply)
   return 0;
 }
 
-// "<device> <core> error|<engine> <sub-id> <kind>". 0 or -errno.
-int inject(Machine& machine, std::string_view text) {
-  int error = 0;
-  DeviceNode* node = take_node(machine, &text, &error);
-  if (!node) return error;
-  const auto core = take_number(&text);
-  std::string_view rest = text;
-  const bool to_errors = take_word(&rest) == "error";
-  if (to_errors) text = rest;
-  const auto engine = to_errors ? 0 : take_number(&text);
-  const auto sub_id = take_number(&text), kind = take_number(&text);
-  if (!core || !engine || !sub_id || !kind || *sub_id > UINT16_MAX || *kind > UINT16_MAX)
-    return -EINVAL;
-  const nrtp_arch_geometry& g = machine.geometry();
-  if (*core >= machine.cores() || *engine >= g.engines) return -ENODEV;
-  const std::uint32_t queue =
-      to_errors ? g.error_queue : g.status_queue_first + static_cast<std::uint32_t>(*engine);
-  node->device->inject_notification(static_cast<std::uint32_t>(*core), queue,
-                                    static_cast<std::uint16_t>(*sub_id),
-                                    static_cast<std::uint16_t>(*kind));
-  return 0;
-}
-
 // "variable" and "image" for the inspector. 0 or -errno.
 int tell_inspector(Machine& machine, bool image, std::string_view text) {
   int error = 0;
@@ -173,7 +150,6 @@ int control(Machine& machine, const char* request, std::string* reply) {
     *reply = std::to_string(mapping.memory_offset + (*address - mapping.address));
     return 0;
   }
-  if (command == "inject") return inject(machine, text);
   if (command == "engine") return describe_engine(machine, text, reply);
   if (command == "image" || command == "variable")
     return tell_inspector(machine, command == "image", text);

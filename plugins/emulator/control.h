@@ -16,9 +16,6 @@
 //   finding <device>                   the runtime found something itself: one more
 //   engine <device> <core> <engine>    program counter (hex) of an engine inside a program
 //                                      and what it waits for; empty: stopped
-//   inject <device> <core> error|<engine> <sub-id> <kind>
-//                                      a record in the error queue or in an engine's status
-//                                      queue, as if the silicon had written it
 //   backing <address>                  where the byte behind a CPU address of this process lies
 //                                      in the descriptor that DMABUF_FD gives for it
 //   inspect                            "1": emulator.inspect asks for dumps, else "0"

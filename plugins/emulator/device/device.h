@@ -119,9 +119,6 @@ class Device {
   // full. Also bit 29 of the register at 0x1C of the core's notification block;
   // writing that bit there clears it.
   virtual bool notification_overflow(std::uint32_t core) = 0;
-  // Writes a record into a notification queue as the silicon would: fault injection.
-  virtual void inject_notification(std::uint32_t core, std::uint32_t queue, std::uint16_t sub_id,
-                                   std::uint16_t kind) = 0;
   virtual ErrorCounters error_counters() = 0;
 
   // HBM was handed out, given back, or made visible to a process that may write it

@@ -407,12 +407,6 @@ std::string Silicon::describe_engine(std::uint32_t core, std::uint32_t engine,
   return has_core(core) ? cores_[core]->describe_engine(engine, program_counter) : std::string();
 }
 
-void Silicon::inject_notification(std::uint32_t core, std::uint32_t queue, std::uint16_t sub_id,
-                                  std::uint16_t kind) {
-  if (has_core(core))
-    notify(core, queue, {.word0 = kNoLine, .word1 = sub_id | std::uint32_t{kind} << 16});
-}
-
 bool Silicon::notification_overflow(std::uint32_t core) {
   return has_core(core) && cores_[core]->notifications().overflow();
 }

@@ -55,8 +55,6 @@ class Silicon final : public Device, public Bus {
   std::string describe_engine(std::uint32_t core, std::uint32_t engine,
                               std::uint64_t* program_counter) override;
   bool notification_overflow(std::uint32_t core) override;
-  void inject_notification(std::uint32_t core, std::uint32_t queue, std::uint16_t sub_id,
-                           std::uint16_t kind) override;
   ErrorCounters error_counters() override;
   void memory_allocated(std::uint64_t pa, std::uint64_t bytes) override;
   void memory_freed(std::uint64_t pa, std::uint64_t bytes) override;

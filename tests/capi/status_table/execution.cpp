@@ -91,121 +91,75 @@ void arguments(Report& r) {
   nrt_close();
 }
 
+// What the device reports or counts during the first execution.
 struct Fault {
-  const char* records[2];  // for the device, before the execution
+  const char* points;  // emulator.faults
   int status;
   const char* how;
   bool kills;  // the unit is dead then
 };
 
 // Raw types of error records and custom sub-ids: behaviour of the published
-// runtime 2.31; the other bytes are the unit and the detail.
+// runtime 2.31.
 constexpr Fault kFaults[] = {
-    {{"inject 0 0 error 0 0"}, NRT_SUCCESS, "FP underflow", false},
-    {{"inject 0 0 error 2 0"}, NRT_SUCCESS, "FP infinity", false},
-    {{"inject 0 0 error 3 0"}, NRT_SUCCESS, "FP overflow", false},
-    {{"inject 0 0 error 5 0"}, NRT_EXEC_COMPLETED_WITH_ERR, "injected error", false},
-    {{"inject 0 0 error 6 0"}, NRT_EXEC_COMPLETED_WITH_ERR, "semaphore error", false},
-    {{"inject 0 0 error 7 0"}, NRT_EXEC_COMPLETED_WITH_ERR, "event error", false},
-    {{"inject 0 0 error 8 0"}, NRT_EXEC_COMPLETED_WITH_ERR, "PSUM collision", false},
-    {{"inject 0 0 error 9 0"}, NRT_EXEC_COMPLETED_WITH_ERR, "sequencer error", false},
-    {{"inject 0 0 0 0 6"}, NRT_EXEC_OOB, "embedding update out of bounds", false},
-    {{"inject 0 0 1 3 6"}, NRT_EXEC_OOB, "indirect copy out of bounds", false},
-    {{"inject 0 0 4 10 6"}, NRT_EXEC_OOB, "transposing gather out of bounds", false},
-    {{"inject 0 0 2 6 6"}, NRT_SUCCESS, "debug value", false},
+    {"[{point: error_record, type: 0}]", NRT_SUCCESS, "FP underflow", false},
+    {"[{point: error_record, type: 1}]", NRT_SUCCESS, "NaN", false},
+    {"[{point: error_record, type: 2}]", NRT_SUCCESS, "FP infinity", false},
+    {"[{point: error_record, type: 3}]", NRT_SUCCESS, "FP overflow", false},
+    {"[{point: error_record, type: 5}]", NRT_EXEC_COMPLETED_WITH_ERR, "injected error", false},
+    {"[{point: error_record, type: 6}]", NRT_EXEC_COMPLETED_WITH_ERR, "semaphore error", false},
+    {"[{point: error_record, type: 7}]", NRT_EXEC_COMPLETED_WITH_ERR, "event error", false},
+    {"[{point: error_record, type: 8}]", NRT_EXEC_COMPLETED_WITH_ERR, "PSUM collision", false},
+    {"[{point: error_record, type: 9}]", NRT_EXEC_COMPLETED_WITH_ERR, "sequencer error", false},
+    {"[{point: custom_record, engine: PE, sub_id: 0}]", NRT_EXEC_OOB,
+     "embedding update out of bounds", false},
+    {"[{point: custom_record, engine: ACT, sub_id: 3}]", NRT_EXEC_OOB,
+     "indirect copy out of bounds", false},
+    {"[{point: custom_record, engine: SP, sub_id: 10}]", NRT_EXEC_OOB,
+     "transposing gather out of bounds", false},
+    {"[{point: custom_record, engine: POOL, sub_id: 6}]", NRT_SUCCESS, "debug value", false},
     // The higher rank is reported.
-    {{"inject 0 0 0 0 6", "inject 0 0 error 5 0"},
-     NRT_EXEC_COMPLETED_WITH_ERR,
-     "out of bounds and an error",
-     false},
-    {{"inject 0 0 error 4 0"}, NRT_EXEC_HW_ERR_NC_UE, "memory error", true},
-    {{"inject 0 0 error 99 0"}, NRT_HW_ERROR, "error of unknown type", true},
-    {{"inject 0 0 2 99 6"}, NRT_HW_ERROR, "unknown custom record", true},
-    {{"inject 0 0 2 0 3"}, NRT_FAILURE, "END before START", true},
+    {"[{point: custom_record, sub_id: 0}, {point: error_record, type: 5}]",
+     NRT_EXEC_COMPLETED_WITH_ERR, "out of bounds and an error", false},
+    {"[{point: error_record, type: 4}]", NRT_EXEC_HW_ERR_NC_UE, "memory error", true},
+    {"[{point: error_record, type: 99}]", NRT_HW_ERROR, "error of unknown type", true},
+    {"[{point: custom_record, sub_id: 99}]", NRT_HW_ERROR, "unknown custom record", true},
+    // A hang is called after what the device counted meanwhile.
+    {"[{point: hbm_uncorrected}, {point: hang}]", NRT_EXEC_HW_ERR_HBM_UE, "hang, HBM error", true},
+    {"[{point: hbm_repairable}, {point: hang}]", NRT_EXEC_HW_ERR_REPAIRABLE_HBM_UE,
+     "hang, repairable HBM error", true},
+    {"[{point: dma_abort}, {point: hang}]", NRT_EXEC_HW_ERR_DMA_ABORT, "hang, DMA abort", true},
+    {"[{point: sram_uncorrected}, {point: hang}]", NRT_EXEC_HW_ERR_NC_UE, "hang, SRAM error", true},
+    {"[{point: queue_overflow}]", NRT_EXEC_SW_NQ_OVERFLOW, "lost notifications", true},
 };
+
+void expect_fault(Report& r, const std::pair<const char*, Execute>& way, const Fault& fault) {
+  const auto& [f, execute] = way;
+  setenv("OPENNRT_EMULATOR_FAULTS", fault.points, 1);
+  start(r);
+  Objects o;
+  o.make(r, load_vecadd(r));
+  r.about(f, fault.how);
+  r.call(f, {fault.status}, fault.how, execute(o.model, o.in, o.out));
+  const int next = fault.kills ? NRT_EXEC_UNIT_UNRECOVERABLE : NRT_SUCCESS;
+  r.call(f, {next}, std::string("after ") + fault.how, execute(o.model, o.in, o.out));
+  nrt_close();
+  unsetenv("OPENNRT_EMULATOR_FAULTS");
+}
 
 void device_errors(Report& r) {
   setenv("NEURON_RT_EXEC_TIMEOUT", "2", 1);
-  for (const auto& [f, execute] : kWays) {
-    bool alive = false;
-    Objects o;
-    for (const Fault& fault : kFaults) {
-      if (!alive) {
-        start(r);
-        o.make(r, load_vecadd(r));
-        alive = true;
-      }
-      for (const char* record : fault.records)
-        if (record != nullptr)
-          r.need(faults().control(record, nullptr, 0) >= 0, "injecting a record");
-      r.about(f, fault.how);
-      r.call(f, {fault.status}, fault.how, execute(o.model, o.in, o.out));
-      if (!fault.kills) {
-        r.call(f, {NRT_SUCCESS}, std::string("after ") + fault.how, execute(o.model, o.in, o.out));
-        continue;
-      }
-      r.call(f, {NRT_EXEC_UNIT_UNRECOVERABLE}, std::string("after ") + fault.how,
-             execute(o.model, o.in, o.out));
-      nrt_close();
-      alive = false;
-      o = {};
-    }
-    if (alive) nrt_close();
-  }
-}
-
-// A hang is called after what the device counted meanwhile.
-void lost_executions(Report& r) {
-  struct Loss {
-    const char* faults;
-    int status;
-    const char* how;
-  };
-  constexpr Loss kLosses[] = {
-      {"[{point: hbm_uncorrected}, {point: hang}]", NRT_EXEC_HW_ERR_HBM_UE, "hang, HBM error"},
-      {"[{point: hbm_repairable}, {point: hang}]", NRT_EXEC_HW_ERR_REPAIRABLE_HBM_UE,
-       "hang, repairable HBM error"},
-      {"[{point: dma_abort}, {point: hang}]", NRT_EXEC_HW_ERR_DMA_ABORT, "hang, DMA abort"},
-      {"[{point: sram_uncorrected}, {point: hang}]", NRT_EXEC_HW_ERR_NC_UE, "hang, SRAM error"},
-      {"[{point: queue_overflow}]", NRT_EXEC_SW_NQ_OVERFLOW, "lost notifications"},
-  };
-  for (const auto& [f, execute] : kWays)
-    for (const Loss& loss : kLosses) {
-      setenv("OPENNRT_EMULATOR_FAULTS", loss.faults, 1);
-      start(r);
-      Objects o;
-      o.make(r, load_vecadd(r));
-      r.about(f, loss.how);
-      r.call(f, {loss.status}, loss.how, execute(o.model, o.in, o.out));
-      r.call(f, {NRT_EXEC_UNIT_UNRECOVERABLE}, std::string("after ") + loss.how,
-             execute(o.model, o.in, o.out));
-      nrt_close();
-    }
-  unsetenv("OPENNRT_EMULATOR_FAULTS");
+  for (const auto& way : kWays)
+    for (const Fault& fault : kFaults) expect_fault(r, way, fault);
 }
 
 // NaN is an error only for those who ask.
 void numerical_errors(Report& r) {
   setenv("NEURON_FAIL_ON_NAN", "1", 1);
-  start(r);
-  Objects o;
-  o.make(r, load_vecadd(r));
-  for (const auto& [f, execute] : kWays) {
-    faults().control("inject 0 0 error 1 0", nullptr, 0);
-    r.call(f, {NRT_EXEC_COMPLETED_WITH_NUM_ERR}, "NaN with fail-on-NaN",
-           execute(o.model, o.in, o.out));
-    r.call(f, {NRT_SUCCESS}, "after NaN", execute(o.model, o.in, o.out));
-  }
-  nrt_close();
-  unsetenv("NEURON_FAIL_ON_NAN");
-  start(r);
-  o = {};
-  o.make(r, load_vecadd(r));
-  for (const auto& [f, execute] : kWays) {
-    faults().control("inject 0 0 error 1 0", nullptr, 0);
-    r.call(f, {NRT_SUCCESS}, "NaN", execute(o.model, o.in, o.out));
-  }
-  nrt_close();
+  for (const auto& way : kWays)
+    expect_fault(r, way,
+                 {"[{point: error_record, type: 1}]", NRT_EXEC_COMPLETED_WITH_NUM_ERR,
+                  "NaN with fail-on-NaN", false});
 }
 
 // vecadd whose last wait is for a transfer that never comes.
@@ -240,17 +194,6 @@ void hangs(Report& r) {
     r.about("nrt_unload", "dead unit");
     nrt_unload(stuck);
     nrt_close();
-
-    start(r);
-    o = {};
-    o.make(r, load_vecadd(r));
-    // Nobody reads what is not needed between executions: the queue fills up.
-    for (int i = 0; i < 100'000; ++i)
-      if (faults().control("inject 0 0 4 6 6", nullptr, 0) < 0) break;
-    r.about(f, "overflow");
-    r.call(f, {NRT_EXEC_SW_NQ_OVERFLOW}, "notification queue full", execute(o.model, o.in, o.out));
-    r.call(f, {NRT_EXEC_UNIT_UNRECOVERABLE}, "after an overflow", execute(o.model, o.in, o.out));
-    nrt_close();
   }
 }
 
@@ -273,12 +216,10 @@ void driver_errors(Report& r) {
   }
 }
 
-constexpr std::array kScenes = {Scene{"execution: arguments", arguments},
-                                Scene{"execution: device errors", device_errors},
-                                Scene{"execution: numerical errors", numerical_errors},
-                                Scene{"execution: hangs", hangs},
-                                Scene{"execution: lost executions", lost_executions},
-                                Scene{"execution: driver errors", driver_errors}};
+constexpr std::array kScenes = {
+    Scene{"execution: arguments", arguments}, Scene{"execution: device errors", device_errors},
+    Scene{"execution: numerical errors", numerical_errors}, Scene{"execution: hangs", hangs},
+    Scene{"execution: driver errors", driver_errors}};
 
 }  // namespace
 

@@ -153,10 +153,6 @@ void clear() {
   state().failing.clear();
 }
 
-int64_t device_control(const char* request, char* reply, size_t n) {
-  return port_control(nullptr, request, reply, n);
-}
-
 }  // namespace
 
 extern "C" {
@@ -166,6 +162,5 @@ NRTP_EXPORT const nrtp_sys_port* nrtp_port_query(uint32_t host_major, uint32_t) 
 }
 
 extern NRTP_EXPORT const opennrt::test::FaultPort opennrt_fault_port;
-const opennrt::test::FaultPort opennrt_fault_port = {fail,    hold,  is_held,
-                                                     release, clear, device_control};
+const opennrt::test::FaultPort opennrt_fault_port = {fail, hold, is_held, release, clear};
 }

@@ -21,8 +21,6 @@ struct FaultPort {
   bool (*is_held)();
   void (*release)();
   void (*clear)();
-  // nrtp_sys_port.control of the software device behind.
-  std::int64_t (*control)(const char* request, char* reply, std::size_t n);
 };
 
 }  // namespace opennrt::test

@@ -184,15 +184,12 @@ TEST(Port, ControlAnswersAndRefuses) {
   const std::string invalid = std::to_string(-EINVAL), absent = std::to_string(-ENODEV);
   for (const char* request :
        {"", "nonsense", "engine", "engine 0", "engine 0 0", "engine x 0 0", "finding",
-        "image 0 0 0 0 0", "image", "variable 0 0 0", "variable 0 0 x 4", "inject 0 0",
-        "inject 0 0 error 1", "inject 0 0 fault 1 2", "inject 0 0 error 65536 0"})
+        "image 0 0 0 0 0", "image", "variable 0 0 0", "variable 0 0 x 4"})
     EXPECT_EQ(ask(a, request), invalid) << request;
   for (const char* request :
        {"engine 1 0 0", "engine 0 2 0", "engine 0 0 5", "finding 1", "image 0 9 0 0 0 64 1:1:1",
-        "image 0 0 9 0 0 64 1:1:1", "variable 4294967296 0 0 4 x", "variable 0 2 0 4 x",
-        "inject 1 0 error 1 2", "inject 0 2 error 1 2", "inject 0 0 5 1 2"})
+        "image 0 0 9 0 0 64 1:1:1", "variable 4294967296 0 0 4 x", "variable 0 2 0 4 x"})
     EXPECT_EQ(ask(a, request), absent) << request;
-  EXPECT_EQ(ask(a, "inject 0 1 error 4 0"), "");  // without a queue it is lost
   // Nobody inspects: heard and forgotten.
   EXPECT_EQ(ask(a, "image 0 0 0 0 0x0 64 nonsense"), "");
   EXPECT_EQ(ask(a, "variable 0 0 0x0 4 name"), "");
