@@ -1,31 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file that appears under its name only when it is complete.
+// Files of the runtime: complete under their name or absent.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "base/status.h"
+#include "opennrt/whole_file.hpp"
 
 namespace opennrt::trace {
 
+// NRT_FAILURE, naming the file: it cannot be made there, or not written.
 class OutputFile {
  public:
-  OutputFile() = default;
-  ~OutputFile();  // without commit() nothing is left behind
-  OutputFile(OutputFile&& other) noexcept;
-  OutputFile& operator=(OutputFile&& other) = delete;
-
-  // NRT_FAILURE: the file cannot be made there.
   static Result<OutputFile> create(std::string path);
   Status write(std::string_view text);
-  // Takes the place of an older file of that name.
+  // Takes the place of an older file of that name; without it nothing is left
+  // behind.
   Status commit();
 
  private:
-  std::string path_, temporary_;
-  int fd_ = -1;
+  std::string path_;
+  WholeFile file_;
 };
 
 Status write_file(const std::string& path, std::string_view text);

@@ -18,6 +18,7 @@
 #include "control.h"
 #include "device/device.h"
 #include "driver/machine.h"
+#include "opennrt/whole_file.hpp"
 #include "port_config.h"
 
 namespace opennrt::emu {
@@ -137,13 +138,12 @@ void write_report(Port& port) {
   const std::string& path = port.machine->config().report;
   if (path.empty()) return;
   const std::string text = report_text(*port.machine);
-  const std::string temporary = path + ".partial";
-  std::FILE* file = std::fopen(temporary.c_str(), "we");
-  bool good = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  good = file && std::fclose(file) == 0 && good;
-  good = good && std::rename(temporary.c_str(), path.c_str()) == 0;
-  if (good) return;
-  const std::string message = "emulator.report " + path + ": " + std::strerror(errno);
+  WholeFile file;
+  int error = file.create(path);
+  if (error == 0) error = file.write(text.data(), text.size());
+  if (error == 0) error = file.commit();
+  if (error == 0) return;
+  const std::string message = "emulator.report " + path + ": " + std::strerror(error);
   port.host->log(port.host->self, NRTP_LOG_ERROR, "EMU", message.c_str());
 }
 

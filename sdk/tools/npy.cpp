@@ -6,6 +6,8 @@
 #include <cstring>
 #include <memory>
 
+#include "opennrt/whole_file.hpp"
+
 namespace opennrt::tools {
 
 namespace {
@@ -162,24 +164,14 @@ bool read_array(const std::string& path, nrt_dtype_t dtype, std::vector<std::byt
 bool write_array(const std::string& path, nrt_dtype_t dtype,
                  const std::vector<std::uint32_t>& shape, const std::vector<std::byte>& data,
                  std::string* error) {
-  const std::string temporary = path + ".partial";
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  if (file == nullptr) {
-    *error = temporary + ": " + std::strerror(errno);
-    return false;
-  }
-  bool good = true;
-  if (ends_with(path, ".npy")) {
-    const std::string header = npy_header(dtype, shape);
-    good = std::fwrite(header.data(), 1, header.size(), file) == header.size();
-  }
-  good = good && std::fwrite(data.data(), 1, data.size(), file) == data.size();
-  int failure = good ? 0 : errno;
-  if (std::fclose(file) != 0 && failure == 0) failure = errno;
-  if (failure == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) failure = errno;
+  const std::string header = ends_with(path, ".npy") ? npy_header(dtype, shape) : std::string();
+  WholeFile file;
+  int failure = file.create(path, WholeFile::Pipes::kAllow);
+  if (failure == 0) failure = file.write(header.data(), header.size());
+  if (failure == 0) failure = file.write(data.data(), data.size());
+  if (failure == 0) failure = file.commit();
   if (failure != 0) {
     *error = path + ": " + std::strerror(failure);
-    std::remove(temporary.c_str());
     return false;
   }
   return true;

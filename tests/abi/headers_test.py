@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles each public header alone, included twice: C11 -pedantic and C++17,
-with every compiler given. Arguments: include directories, "--", compilers."""
+with every compiler given. C++ helpers (.hpp) only in C++17. Arguments: include directories, "--", compilers."""
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +12,13 @@ CPP_FLAGS = ["-std=c++17", "-x", "c++"]
 def main(arguments):
     split = arguments.index("--")
     roots, compilers = arguments[:split], arguments[split + 1:]
-    headers = [(root, h.relative_to(root)) for root in roots for h in sorted(Path(root).rglob("*.h"))]
+    headers = [(root, h.relative_to(root)) for root in roots for h in sorted(Path(root).rglob("*.h*"))]
     bad = 0
     for compiler in compilers:
         flags = CPP_FLAGS if "++" in Path(compiler).name else C_FLAGS
         for root, header in headers:
+            if header.suffix == ".hpp" and flags is C_FLAGS:
+                continue
             command = [compiler, *flags, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", root, "-"]
             done = subprocess.run(command, input=f'#include "{header}"\n' * 2, text=True,
                                   capture_output=True, check=False)

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "opennrt/isa/records.h"
+#include "opennrt/whole_file.hpp"
 
 namespace opennrt::emu {
 
@@ -25,20 +26,13 @@ bool take(std::string_view* text, char c) {
   return true;
 }
 
-// Under a temporary name first: a file of the name is complete.
 bool write_file(const std::string& path, const std::string& header,
                 const std::vector<std::uint8_t>& data, std::string* error) {
-  const std::string temporary = path + ".partial";
-  std::FILE* file = std::fopen(temporary.c_str(), "wbe");
-  int failure = file ? 0 : errno;
-  if (file) {
-    if (std::fwrite(header.data(), 1, header.size(), file) != header.size() ||
-        std::fwrite(data.data(), 1, data.size(), file) != data.size())
-      failure = errno;
-    if (std::fclose(file) != 0 && failure == 0) failure = errno;
-    if (failure == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) failure = errno;
-    if (failure != 0) std::remove(temporary.c_str());
-  }
+  WholeFile file;
+  int failure = file.create(path);
+  if (failure == 0) failure = file.write(header.data(), header.size());
+  if (failure == 0) failure = file.write(data.data(), data.size());
+  if (failure == 0) failure = file.commit();
   if (failure != 0) *error = path + ": " + std::strerror(failure);
   return failure == 0;
 }

@@ -2,6 +2,8 @@
 #include "trace/output_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -61,6 +63,25 @@ TEST_F(OutputFiles, FailuresNameThePath) {
   EXPECT_EQ(make_directories(dir_ + "/f/g").code(), NRT_FAILURE);
   EXPECT_TRUE(make_directories(dir_ + "/a/b/c").is_ok());
   EXPECT_TRUE(fs::is_directory(dir_ + "/a/b/c"));
+}
+
+// Renaming onto a device would take it away from the whole machine.
+TEST_F(OutputFiles, WhatIsNoRegularFileIsNeverReplaced) {
+  const std::string fifo = dir_ + "/fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const auto refused = OutputFile::create(fifo);
+  ASSERT_FALSE(refused.is_ok());
+  EXPECT_NE(refused.status().message().find("neither a file nor a device"), std::string::npos);
+  // A device by another name: if it were replaced, only the link would be lost.
+  const std::string link = dir_ + "/null";
+  ASSERT_EQ(symlink("/dev/null", link.c_str()), 0);
+  EXPECT_TRUE(write_file(link, "x").is_ok());
+  EXPECT_TRUE(fs::is_symlink(link)) << "replaced";
+  EXPECT_TRUE(fs::is_character_file(link));
+  const std::string full = dir_ + "/full";
+  ASSERT_EQ(symlink("/dev/full", full.c_str()), 0);
+  EXPECT_NE(write_file(full, "x").message().find("No space left"), std::string::npos);
+  EXPECT_EQ(entries(), 3u);
 }
 
 }  // namespace
