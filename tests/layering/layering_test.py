@@ -20,14 +20,15 @@ MAY = {
     "trace": {"base", "log", "strings"},
     "dump": COMMON | {"trace"},
     "config": COMMON,
+    "nds": COMMON,
     "plugin": COMMON | {"config"},
     "book": COMMON | {"config", "plugin"},
     "neff": COMMON | {"config"},
     "hal": COMMON | {"config"},
-    "tdrv": COMMON | {"config", "book", "neff", "hal", "trace"},
+    "tdrv": COMMON | {"config", "book", "neff", "hal", "trace", "nds"},
     "kmgr": COMMON | {"config", "book", "neff", "tdrv", "plugin", "trace", "dump", "strings"},
     "collectives": COMMON | {"trace"},
-    "api": COMMON | {"config", "book", "plugin", "kmgr", "collectives", "trace", "dump"},
+    "api": COMMON | {"config", "book", "plugin", "kmgr", "collectives", "trace", "dump", "nds"},
 }
 # The only objects that may import the calls which open devices.
 DEVICE_CALLS = {"ioctl"}
