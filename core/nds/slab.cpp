@@ -58,11 +58,13 @@ std::uint64_t Slab::model_map() const {
 
 int Slab::take_model() {
   if (!base_) return -EINVAL;
-  const std::uint64_t map = model_map();
-  if (map == UINT64_MAX) return -ENOSPC;
-  const int slot = std::countr_one(map);
-  atomic(reinterpret_cast<std::uint64_t*>(base_ + kModelMapAt)).fetch_or(std::uint64_t{1} << slot);
-  return slot;
+  const auto word = atomic(reinterpret_cast<std::uint64_t*>(base_ + kModelMapAt));
+  std::uint64_t map = word.load();
+  for (;;) {
+    if (map == UINT64_MAX) return -ENOSPC;
+    const int slot = std::countr_one(map);
+    if (word.compare_exchange_weak(map, map | std::uint64_t{1} << slot)) return slot;
+  }
 }
 
 void Slab::drop_model(std::uint32_t slot) {
