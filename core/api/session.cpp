@@ -368,6 +368,25 @@ Status on_machine(const std::function<Status(const MachineView&)>& look) {
   return look({*found.driver, found.machine, *found.config});
 }
 
+Result<OwnDriver> own_driver() {
+  const auto like = [](const Session& s) -> Result<OwnDriver> {
+    OwnDriver out;
+    ONRT_ASSIGN(out.driver, book::Driver::open(plugin::Loader::instance(), s.config()));
+    out.hbm_bytes = s.machine().product->hbm_channel_bytes;
+    return out;
+  };
+  {
+    const Entry entry;
+    if (entry) return like(session());
+    if (entry.seen() == State::kChild)
+      return Status::failure("the devices cannot be opened in a forked child");
+  }
+  const std::lock_guard lock(life_mutex());
+  if (const Session* s = g_session.load(std::memory_order_acquire)) return like(*s);
+  ONRT_ASSIGN(Glimpse found, glimpse());
+  return OwnDriver{std::move(found.driver), found.machine.product->hbm_channel_bytes};
+}
+
 Status with_machine(
     const std::function<Status(const book::Machine&, const config::Config&)>& look) {
   if (state() != State::kChild)

@@ -94,6 +94,13 @@ struct MachineView {
   const config::Config& config;
 };
 Status on_machine(const std::function<Status(const MachineView&)>& look);
+// A driver layer of its own beside that of the session, with the session's
+// settings or those of now. NRT_FAILURE in a forked child.
+struct OwnDriver {
+  std::unique_ptr<book::Driver> driver;
+  std::uint64_t hbm_bytes = 0;  // of one HBM
+};
+Result<OwnDriver> own_driver();
 // Without the driver: also in a forked child of an initialised process.
 Status with_machine(const std::function<Status(const book::Machine&, const config::Config&)>& look);
 
