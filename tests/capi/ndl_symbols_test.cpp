@@ -4,7 +4,6 @@
 // symbol table of the loaded libnrt.so.1, which does not export them, and drive
 // the software device.
 #include <dlfcn.h>
-#include <elf.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,56 +11,18 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "ndl/ndl.h"
 #include "nrt/nrt.h"
+#include "support/symbol_table.h"
 
 namespace {
 
-// Functions of the library that holds nrt_init, by name.
-class SymbolTable {
- public:
-  SymbolTable() {
-    Dl_info info{};
-    if (dladdr(reinterpret_cast<void*>(&nrt_init), &info) == 0) return;
-    std::ifstream file(info.dli_fname, std::ios::binary);
-    const std::vector<char> image{std::istreambuf_iterator<char>(file), {}};
-    if (image.size() < sizeof(Elf64_Ehdr)) return;
-    const auto* header = reinterpret_cast<const Elf64_Ehdr*>(image.data());
-    const auto* sections = reinterpret_cast<const Elf64_Shdr*>(image.data() + header->e_shoff);
-    for (unsigned s = 0; s < header->e_shnum; ++s) {
-      if (sections[s].sh_type != SHT_SYMTAB) continue;
-      const char* names = image.data() + sections[sections[s].sh_link].sh_offset;
-      const auto* symbols =
-          reinterpret_cast<const Elf64_Sym*>(image.data() + sections[s].sh_offset);
-      for (std::size_t i = 0; i < sections[s].sh_size / sizeof(Elf64_Sym); ++i)
-        if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC && symbols[i].st_shndx != SHN_UNDEF)
-          functions_[names + symbols[i].st_name] =
-              static_cast<char*>(info.dli_fbase) + symbols[i].st_value;
-    }
-  }
-  void* find(const char* name) const {
-    const auto found = functions_.find(name);
-    return found == functions_.end() ? nullptr : found->second;
-  }
-
- private:
-  std::map<std::string, void*> functions_;
-};
-
-const SymbolTable& table() {
-  static const SymbolTable one;
-  return one;
-}
-
 // NDL(open_device)(..) calls ndl_open_device as found.
-#define NDL(name) reinterpret_cast<decltype(&ndl_##name)>(table().find("ndl_" #name))
+#define NDL(name) ONRT_HIDDEN(ndl_##name)
 
 class NdlFunctions : public ::testing::Test {
  protected:
