@@ -18,6 +18,12 @@ constexpr std::uint64_t round_up(std::uint64_t v, std::uint64_t to) {
   return (v + to - 1) / to * to;
 }
 
+// Drivers before the 64-bit forms refuse what they could not copy.
+bool too_much_at_once(const nrtp_ndl_ops& ndl, void* ctx, std::uint64_t bytes) {
+  return bytes > UINT32_MAX && ndl.caps != nullptr &&
+         (ndl.caps(ctx) >> NRTP_FEATURE_MEM_ALLOC64 & 1) == 0;
+}
+
 bool means_no_such_feature(int rc) { return rc == -EOPNOTSUPP || rc == -ENOTTY || rc == -ENOSYS; }
 
 }  // namespace
@@ -87,6 +93,12 @@ Result<DmemPtr> Allocator::allocate(const MemoryRequest& r) {
     if (rc == -ENOMEM) {
       return Status::resource("{}: out of memory; {}", name(), pool_->accounting().report(channel_))
           .because(host ? Cause::kNone : Cause::kDeviceMemory);
+    }
+    if (rc == -EINVAL && too_much_at_once(ndl, pool_->ctx(), granted)) {
+      return Status::resource(
+          "{}: this driver hands out less than 4 GiB at once; update the kernel driver (package "
+          "aws-neuronx-dkms)",
+          name());
     }
     return Status::make(status_of_errno(rc) == NRT_EXEC_NC_BUSY ? NRT_EXEC_NC_BUSY : NRT_FAILURE,
                         "{}: the driver refused: {}", name(), std::strerror(-rc));

@@ -112,14 +112,14 @@ TEST_F(Execution, KernelOnEveryDriver) {
 }
 TEST_F(Execution, CompatOnEveryDriver) {
   for (const Case& at : one_by_one())
-    if (at.without.empty() || at.release == k2_27 || at.release == k2_19) run("compat", at);
+    if (at.without.empty() || at.release == k2_27) run("compat", at);
 }
 
 // The plugin is chosen by what the driver has, and one line says why.
 TEST_F(Execution, AutoChooses) {
   for (const Case& at : one_by_one()) {
-    if (!at.without.empty() && at.without != "MEM_MC_GET_INFO_V2" &&
-        at.without != "DRIVER_INFO_GET")
+    const bool asked = at.without == "MEM_MC_GET_INFO_V2" || at.without == "DRIVER_INFO_GET";
+    if (at.release == k2_27 ? !at.without.empty() && !asked : at.masked >= 0 || !at.without.empty())
       continue;
     SCOPED_TRACE(at.name());
     const std::string text = run("auto", at);
@@ -130,6 +130,26 @@ TEST_F(Execution, AutoChooses) {
     EXPECT_EQ(lines, at.current() ? 0u : 1u) << text;
     EXPECT_EQ(text.find("ndl-compat drives it") != std::string::npos, !at.current()) << text;
     EXPECT_EQ(text.find("ndl-kernel"), std::string::npos) << text;
+  }
+}
+
+TEST_F(Execution, FourGigabytesNeedTheWideForms) {
+  constexpr std::size_t k4G = std::size_t{1} << 32;
+  for (const Release release : {k2_19, k2_27}) {
+    setenv("OPENNRT_EMULATOR_DRIVER_VERSION", kDrivers[release].version, 1);
+    ::testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStdout();
+    NRT_STATUS status = NRT_FAILURE;
+    {
+      Runtime runtime;
+      nrt_tensor_t* tensor = nullptr;
+      status = nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, k4G, "t", &tensor);
+      nrt_tensor_free(&tensor);
+    }
+    const std::string text =
+        ::testing::internal::GetCapturedStderr() + ::testing::internal::GetCapturedStdout();
+    EXPECT_EQ(status, release == k2_19 ? NRT_RESOURCE : NRT_SUCCESS) << text;
+    EXPECT_EQ(text.find("less than 4 GiB at once") != std::string::npos, release == k2_19) << text;
   }
 }
 

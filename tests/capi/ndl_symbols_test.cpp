@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ndl/ndl.h"
@@ -264,6 +266,27 @@ TEST_F(NdlFunctions, AForkedChildIsRefused) {
   EXPECT_EQ(NDL(memory_free)(memory), 0) << "the parent goes on";
 }
 
+TEST_F(NdlFunctions, ThreadsShareADevice) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      std::vector<std::uint8_t> in(3000, static_cast<std::uint8_t>(t + 1)), out(3000);
+      for (int round = 0; round < 50; ++round) {
+        const std::uint64_t memory = alloc(4096);
+        void* va = nullptr;
+        EXPECT_EQ(NDL(memory_buf_copyin)(memory, in.data(), 5, in.size()), 0);
+        EXPECT_EQ(NDL(memory_map)(memory, &va), 0);
+        EXPECT_EQ(NDL(memory_buf_copyout)(memory, out.data(), 5, out.size()), 0);
+        EXPECT_EQ(in, out);
+        ndl_copy_buf_t* buffer = nullptr;
+        EXPECT_EQ(NDL(get_copy_buf)(device, 0, &buffer), 0);
+        EXPECT_EQ(NDL(dma_eng_set_state)(0, 3, 2), 0);
+        EXPECT_EQ(NDL(memory_free)(memory), 0);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
 // Beside an initialised runtime, which has a driver layer of its own.
 TEST_F(NdlFunctions, WorkBesideARuntime) {
   ASSERT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
@@ -272,6 +295,79 @@ TEST_F(NdlFunctions, WorkBesideARuntime) {
   std::uint64_t pa = 0;
   EXPECT_EQ(NDL(memory_get_pa)(memory, &pa), 0) << "survives nrt_close";
   EXPECT_EQ(NDL(memory_free)(memory), 0);
+}
+
+// --- other machines, each in a process of its own
+
+void fail_unless(bool good, int line) {
+  if (good) return;
+  std::fprintf(stderr, "line %d\n", line);
+  _exit(1);
+}
+#define REQUIRE(condition) fail_unless(condition, __LINE__)
+
+// Four HBMs, each mapped as a whole when the device is opened.
+void look_at_trn2() {
+  setenv("OPENNRT_EMULATOR_PRODUCT", "trn2.3xlarge", 1);
+  setenv("OPENNRT_EMULATOR_HBM_BYTES", "64M", 1);
+  ndl_device_init_param_t params{};
+  params.map_hbm = true;
+  ndl_device_t* device = nullptr;
+  REQUIRE(NDL(open_device)(0, &params, &device) == 0);
+  REQUIRE(device->device_type == 3 && device->hbm_va_cnt == 4 && device->hbm_size == 64 << 20);
+  std::uint64_t memory = 0, pa = 0;
+  REQUIRE(NDL(memory_alloc)(device, 4096, 0, 0, 0, 0, 0, 9, &memory) == 0);
+  REQUIRE(NDL(memory_get_pa)(memory, &pa) == 0);
+  REQUIRE(NDL(memset)(memory, 0, 0x5A, 4096) == 0);
+  REQUIRE(static_cast<std::uint8_t*>(device->hbm_va[0])[pa + 4095] == 0x5A);
+  void* va = nullptr;
+  std::size_t size = 0;
+  REQUIRE(NDL(get_hbm_va)(device, 3, &va, &size) == 0 && va == device->hbm_va[3]);
+  REQUIRE(NDL(get_hbm_va)(device, 4, &va, &size) == -ENOENT);
+  char bytes[64] = "zero copy";
+  const nrt_tensor_batch_op_t op = {0, sizeof bytes, bytes};
+  neuron_memcpy_batch_t batch{};
+  batch.mem_handle = memory;
+  batch.mem_handle_offset = 128;
+  batch.ops_ptr = &op;
+  batch.num_ops = 1;
+  REQUIRE(NDL(memory_buf_batch_copy)(&batch, 1, 0, -1) == 0);
+  REQUIRE(std::strcmp(static_cast<char*>(device->hbm_va[0]) + pa + 128, bytes) == 0);
+  std::vector<std::uint32_t> words(1 + 2 * 8);
+  auto* map = reinterpret_cast<neuron_ioctl_nc_map*>(words.data());
+  REQUIRE(NDL(get_logical_to_physical_nc_map)(map, 8, NEURON_IOCTL_NC_MAPPING_TYPE_V0) == 0);
+  REQUIRE(map->num_entries == 8 && map->mappings[0].device_nc_idx == 4);
+  REQUIRE(NDL(close_device)(device) == 0);
+  _exit(0);
+}
+
+int told = 0;
+
+// An older driver: who asked is told what is done the old way, once.
+void look_at_an_older_driver() {
+  setenv("OPENNRT_NDL", "compat", 1);
+  setenv("OPENNRT_EMULATOR_DRIVER_WITHOUT", "PRINTK", 1);
+  REQUIRE(NDL(register_soft_incompat_callback)([](const char*) { ++told; }) == 0);
+  char line[] = "test";
+  for (int i = 0; i < 3; ++i) REQUIRE(NDL(printk)(line, sizeof line, 0) == 0);
+  REQUIRE(told == 1);
+  _exit(0);
+}
+
+void look_where_no_device_is() {
+  setenv("OPENNRT_DEVICE", "kernel", 1);
+  int indexes[4];
+  ndl_device_t* device = nullptr;
+  REQUIRE(NDL(available_devices)(indexes, 4) == -ENODEV);
+  REQUIRE(NDL(open_device)(0, nullptr, &device) == -ENODEV);
+  _exit(0);
+}
+
+TEST(NdlOnOtherMachines, EachInItsProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(look_at_trn2(), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(look_at_an_older_driver(), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(look_where_no_device_is(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
