@@ -189,7 +189,7 @@ bool Machine::find_file(int fd, File* out) const {
 
 // files_mutex_ is held.
 int Machine::add_descriptor(std::uint32_t packed) {
-  for (std::uint32_t slot = 0; slot < kDescriptors; ++slot) {
+  for (std::uint32_t& slot = lowest_free_; slot < kDescriptors; ++slot) {
     if (descriptors_[slot].load(std::memory_order_relaxed)) continue;
     descriptors_[slot].store(packed, std::memory_order_release);
     ++references_[packed >> kFileShift & kFileMask];
@@ -205,6 +205,17 @@ void Machine::release_file(const File& file) {
   if (--node.descriptors == 0) abandon(node);
 }
 
+// Memory that does not outlive its owner, newest first.
+template <typename Which>
+void Machine::free_chunks(DeviceNode& node, Which which) {
+  std::vector<Chunk*> gone;
+  for (auto& [pa, chunk] : node.chunks)
+    if (chunk->lifespan == Lifespan::kProcess && which(*chunk)) gone.push_back(chunk.get());
+  std::sort(gone.begin(), gone.end(),
+            [](const Chunk* a, const Chunk* b) { return a->sequence > b->sequence; });
+  for (Chunk* chunk : gone) free_chunk(node, chunk, true);
+}
+
 // Nobody has the device open any more: nothing belongs to anybody. Most is gone
 // with its owner; what is left is of processes that used a descriptor of others.
 void Machine::abandon(DeviceNode& node) {
@@ -214,14 +225,11 @@ void Machine::abandon(DeviceNode& node) {
     for (Queue& queue : engine) queue.owner = queue.h2t_owner = 0;
   node.locks.fill(CoreLock{});
   node.resets.clear();
+  free_chunks(node, [](const Chunk&) { return true; });
   for (Attach& slot : node.attached) {
     if (slot.count) clean_up(node, slot.pid);
     slot = Attach{};
   }
-  std::vector<Chunk*> left;
-  for (auto& [pa, chunk] : node.chunks)
-    if (chunk->lifespan == Lifespan::kProcess) left.push_back(chunk.get());
-  for (Chunk* chunk : left) free_chunk(node, chunk, true);
   node.changed.notify_all();
 }
 
@@ -247,12 +255,15 @@ int Machine::open(const Client& client, const char* path, std::uint32_t flags) {
   int fd = 0;
   {
     std::lock_guard lock(files_mutex_);
-    auto unused = std::find(references_.begin(), references_.end(), 0u);
-    if (unused == references_.end()) unused = references_.insert(unused, 0u);
-    const auto id = static_cast<std::uint32_t>(unused - references_.begin());
+    if (free_files_.empty()) {
+      free_files_.push_back(static_cast<std::uint32_t>(references_.size()));
+      references_.push_back(0);
+    }
+    const std::uint32_t id = free_files_.back();
     fd = add_descriptor(kOpenBit | node->index | (lane == Lane::kMisc ? kMiscBit : 0) |
                         ((flags & 3) != 1 ? kReadBit : 0) | ((flags & 3) != 0 ? kWriteBit : 0) |
                         id << kFileShift);
+    if (fd >= 0) free_files_.pop_back();
   }
   if (fd < 0 && lane == Lane::kDevice) {
     detach(*node, client.pid);
@@ -271,19 +282,27 @@ int Machine::duplicate(int fd) {
 
 int Machine::close(const Client& client, int fd) {
   File file;
-  bool last = false;
+  bool last = false, none = false;
   {
     std::lock_guard lock(files_mutex_);
     if (!find_file(fd, &file)) return -EBADF;
-    descriptors_[static_cast<std::size_t>(fd - kFirstDescriptor)].store(0,
-                                                                        std::memory_order_release);
+    const auto slot = static_cast<std::uint32_t>(fd - kFirstDescriptor);
+    descriptors_[slot].store(0, std::memory_order_release);
+    lowest_free_ = std::min(lowest_free_, slot);
     last = --references_[file.id] == 0;
+    if (last) free_files_.push_back(file.id);
+    none = free_files_.size() == references_.size();
   }
   if (file.lane == Lane::kDevice) {
     detach(*file.node, client.pid);
   } else {
     std::lock_guard lock(marks_mutex_);
     std::replace(marks_.begin(), marks_.end(), client.pid, 0u);
+  }
+  if (none) {
+    // Marks made through a device descriptor go with the last of all.
+    std::lock_guard lock(marks_mutex_);
+    std::fill(marks_.begin(), marks_.end(), 0u);
   }
   if (last) release_file(file);
   return 0;
@@ -307,12 +326,7 @@ void Machine::clean_up(DeviceNode& node, std::uint32_t pid) {
     if (lock.writer_pid == pid) lock = CoreLock{};
   for (DataStore& store : node.stores)
     if (store.pid == pid) fold_store(node, store);
-  std::vector<Chunk*> mine;
-  for (auto& [pa, chunk] : node.chunks)
-    if (chunk->owner == pid && chunk->lifespan == Lifespan::kProcess) mine.push_back(chunk.get());
-  std::sort(mine.begin(), mine.end(),
-            [](const Chunk* a, const Chunk* b) { return a->sequence > b->sequence; });
-  for (Chunk* chunk : mine) free_chunk(node, chunk, true);
+  free_chunks(node, [pid](const Chunk& chunk) { return chunk.owner == pid; });
   drop_mappings(node, pid);
   node.changed.notify_all();
 }

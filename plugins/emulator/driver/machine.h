@@ -185,6 +185,8 @@ class Machine {
   int add_descriptor(std::uint32_t packed);
   void release_file(const File& file);
   void abandon(DeviceNode& node);
+  template <typename Which>
+  void free_chunks(DeviceNode& node, Which which);
   std::int64_t injected_fault(const DeviceNode& node, const Client& client,
                               const RequestEntry& entry);
   void start_reset(DeviceNode& node);
@@ -210,6 +212,8 @@ class Machine {
   // a close at the same time does no harm. 0 = free.
   std::array<std::atomic<std::uint32_t>, kDescriptors> descriptors_{};
   std::vector<std::uint32_t> references_;  // descriptors of each open file
+  std::vector<std::uint32_t> free_files_;  // indexes of references_ that are 0
+  std::uint32_t lowest_free_ = 0;          // no descriptor below is free
   std::mutex files_mutex_;
 
   std::mutex host_mutex_;
