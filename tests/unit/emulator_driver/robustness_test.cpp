@@ -205,7 +205,9 @@ TEST_F(DriverThreads, RequestsWhileOthersClose) {
       void* map = nullptr;
       if (p.alloc(fd, 8192, &h, {.host = t < 2}) == 0) {
         const std::uint64_t pa = p.pa(fd, h);
-        if (p.mmap(fd, 8192, 3, pa, &map) == 0) EXPECT_EQ(p.munmap(map, 8192), 0);
+        if (p.mmap(fd, 8192, 3, pa, &map) == 0) {
+          EXPECT_EQ(p.munmap(map, 8192), 0);
+        }
         std::uint64_t mark = h;
         (void)p.copy(fd, h, &mark, sizeof mark, 0, true);
         (void)p.free(fd, h);
