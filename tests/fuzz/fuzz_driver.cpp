@@ -37,7 +37,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::size_t kClients = 4, kArena = 1 << 18, kInner = 1 << 15;
 constexpr std::uint32_t kFirstPid = 100;
 constexpr std::size_t kMostCalls = 400;
-constexpr std::size_t kCheckEvery = 8;
+constexpr std::size_t kCheckEvery = 32;
 
 enum Operation : std::uint8_t {
   kOpen,

@@ -263,7 +263,10 @@ int Machine::open(const Client& client, const char* path, std::uint32_t flags) {
     fd = add_descriptor(kOpenBit | node->index | (lane == Lane::kMisc ? kMiscBit : 0) |
                         ((flags & 3) != 1 ? kReadBit : 0) | ((flags & 3) != 0 ? kWriteBit : 0) |
                         id << kFileShift);
-    if (fd >= 0) free_files_.pop_back();
+    if (fd >= 0) {
+      free_files_.pop_back();
+      open_files_.fetch_add(1, std::memory_order_release);
+    }
   }
   if (fd < 0 && lane == Lane::kDevice) {
     detach(*node, client.pid);
@@ -290,8 +293,10 @@ int Machine::close(const Client& client, int fd) {
     descriptors_[slot].store(0, std::memory_order_release);
     lowest_free_ = std::min(lowest_free_, slot);
     last = --references_[file.id] == 0;
-    if (last) free_files_.push_back(file.id);
-    none = free_files_.size() == references_.size();
+    if (last) {
+      free_files_.push_back(file.id);
+      none = open_files_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    }
   }
   if (file.lane == Lane::kDevice) {
     detach(*file.node, client.pid);

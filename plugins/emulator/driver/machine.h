@@ -213,7 +213,8 @@ class Machine {
   std::array<std::atomic<std::uint32_t>, kDescriptors> descriptors_{};
   std::vector<std::uint32_t> references_;  // descriptors of each open file
   std::vector<std::uint32_t> free_files_;  // indexes of references_ that are 0
-  std::uint32_t lowest_free_ = 0;          // no descriptor below is free
+  std::atomic<std::uint32_t> open_files_{0};
+  std::uint32_t lowest_free_ = 0;  // no descriptor below is free
   std::mutex files_mutex_;
 
   std::mutex host_mutex_;

@@ -164,6 +164,9 @@ struct DeviceNode {
   std::vector<bool> scrubbing;
   Chunk* dummy_ring = nullptr;
 
+  // A request that is still under way when its descriptor was the last to close
+  // must leave nothing behind.
+  bool abandoned() const { return descriptors == 0; }
   Attach* find_attached(std::uint32_t pid) {
     for (Attach& a : attached)
       if (a.count && a.pid == pid) return &a;

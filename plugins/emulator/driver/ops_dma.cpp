@@ -54,6 +54,7 @@ int check_count(std::uint32_t count) {
 std::int64_t queue_init(Call& call, const abi::DmaQueueInit& a) {
   if (a.eng_id >= kMaxEngines || a.qid >= kMaxQueues || !exists(call, a.eng_id)) return -EINVAL;
   std::lock_guard lock(call.node.mutex);
+  if (call.node.abandoned()) return -EBADF;
   if (call.machine.at_least(kDriver2_25) && copy_queue(call, a.eng_id, a.qid)) return -EALREADY;
   if (int r = check_count(a.tx_desc_count)) return r;
   if (int r = check_count(a.rx_desc_count)) return r;
@@ -235,6 +236,7 @@ std::int64_t h2t_alloc(Call& call, abi::H2tDmaAllocQueues& a) {
   a.copy_default_queue = dma.host_queue(product, a.nc_id);
   {
     std::lock_guard lock(call.node.mutex);
+    if (call.node.abandoned()) return -EBADF;
     std::uint32_t taken[kMaxQueues], n = 0;
     for (std::uint32_t q = 0; q < kMaxQueues && n < wanted; ++q)
       if (!copy_queue(call, engine, q)) taken[n++] = q;

@@ -20,15 +20,16 @@ constexpr std::uint64_t kScrubRingBytes = 512 << 10;  // 32768 descriptors
 constexpr std::uint32_t kScrubRingLength = 32768;
 constexpr std::uint64_t kScrubBlock = 64 << 10;
 
-// False: the process has a request that nobody collected yet.
-bool request_reset(Call& call, std::uint32_t nc_map) {
+// 0, or 1: the process has a request that nobody collected yet.
+std::int64_t request_reset(Call& call, std::uint32_t nc_map) {
   std::lock_guard lock(call.node.mutex);
-  if (call.node.resets.count(call.client.pid)) return false;
+  if (call.node.abandoned()) return -EBADF;
+  if (call.node.resets.count(call.client.pid)) return 1;
   const Reset reset = call.machine.begin_reset(call.node, nc_map);
   call.node.resets[call.client.pid] = reset;
   if (reset.failed) call.node.fails_at = std::min(call.node.fails_at, reset.done);
   call.node.changed.notify_all();
-  return true;
+  return 0;
 }
 
 // A request is collected once. True: it was there and the reset succeeded.
@@ -144,7 +145,7 @@ std::int64_t device_ready(Call& call) {
 
 std::int64_t nc_reset(Call& call, abi::DeviceReset& a) {
   // A positive result is how the driver says that one is pending.
-  if (!request_reset(call, a.nc_map)) return 1;
+  if (const std::int64_t r = request_reset(call, a.nc_map)) return r;
   a.request_id = call.client.pid;
   return call.reply(a);
 }

@@ -51,6 +51,7 @@ std::int64_t writer_enter(Call& call, abi::Crwl& a) {
   if (!call.node.changed.wait_for(lock, call.machine.config().writer_patience,
                                   [&] { return !core.writing && core.readers == 0; }))
     return -EBUSY;
+  if (call.node.abandoned()) return -EBADF;
   const bool again = mine(core, call, a);
   core.writing = true;
   core.writer_pid = call.client.pid;
@@ -80,6 +81,7 @@ int Machine::mark_cores(const DeviceNode& node, std::uint32_t pid, std::uint32_t
       std::min<std::uint64_t>(std::uint64_t{end} + base, marks_.size() - 1));
   *max = 0;
   std::lock_guard lock(marks_mutex_);
+  if (open_files_.load(std::memory_order_acquire) == 0) return -EBADF;
   for (std::uint32_t i = start + base; i <= limit; ++i) {
     if (marks_[i]) continue;
     std::uint32_t j = i;
@@ -194,6 +196,7 @@ std::int64_t store_acquire(Call& call, abi::DsInfo& a) {
   const std::uint32_t pid = a.pid == 0 ? call.client.pid : static_cast<std::uint32_t>(a.pid);
   {
     std::lock_guard lock(call.node.mutex);
+    if (call.node.abandoned()) return -EBADF;
     DataStore* store = nullptr;
     for (DataStore& s : call.node.stores)
       if (s.pid == pid) store = &s;
