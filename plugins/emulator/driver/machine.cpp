@@ -239,8 +239,10 @@ int Machine::open(const Client& client, const char* path, std::uint32_t flags) {
   const Lane lane = (flags & 3) == 1 || (flags & 3) == 3 ? Lane::kMisc : Lane::kDevice;
   if (lane == Lane::kDevice) {
     std::unique_lock lock(node->mutex);
-    while (state_of(*node, true) == NodeState::kReset)
-      node->changed.wait_until(lock, node->full_reset.done);
+    while (state_of(*node, true) == NodeState::kReset) {
+      const auto done = node->full_reset.done;
+      node->changed.wait_until(lock, done);
+    }
     if (node->state == NodeState::kInvalid) return -EINVAL;
     Attach* slot = node->find_attached(client.pid);
     for (Attach& a : node->attached) {
@@ -307,7 +309,8 @@ int Machine::close(const Client& client, int fd) {
   if (none) {
     // Marks made through a device descriptor go with the last of all.
     std::lock_guard lock(marks_mutex_);
-    std::fill(marks_.begin(), marks_.end(), 0u);
+    if (open_files_.load(std::memory_order_acquire) == 0)
+      std::fill(marks_.begin(), marks_.end(), 0u);
   }
   if (last) release_file(file);
   return 0;
