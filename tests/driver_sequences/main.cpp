@@ -193,6 +193,7 @@ class Sequence {
   void lock(std::uint32_t pid, int fd);
   void mark(std::uint32_t pid, int fd);
   void store(std::uint32_t pid, int fd);
+  void count(std::uint32_t pid, int fd, Store& store);
   void state(std::uint32_t pid, int fd);
   void sync(std::uint32_t pid, int fd);
   void ring(std::uint32_t pid, int fd);
@@ -654,6 +655,48 @@ void Sequence::store(std::uint32_t pid, int fd) {
     slot->cookie = a.mmap_offset;
   }
   same("store cookie", slot->cookie, a.mmap_offset);
+  count(pid, fd, *slot);
+}
+
+// Counts in a store, and asks the statistics for it. Places of the counters as
+// the description of the store gives them.
+void Sequence::count(std::uint32_t pid, int fd, Store& store) {
+  const auto core = static_cast<std::uint32_t>(below(model_.family().cores));
+  const std::uint32_t counter = pick({1u, 30u, 31u, 40u});
+  const std::size_t word = core > 3        ? 7248 + 96 * (core - 4) + counter
+                           : counter <= 30 ? 32 + 31 * core + counter
+                                           : 6992 + 64 * core + (counter - 31);
+  void* address = nullptr;
+  const bool write = model_.file(fd).writable;
+  const int r = machine_->mmap(client(pid), fd, 262144, write ? 3 : 1, store.cookie, &address);
+  ++requests_;
+  same("mmap of a store", model_.file(fd).readable ? 0 : -EACCES, r);
+  if (r != 0) return;
+  if (write) {
+    const std::uint64_t more = 1 + below(1000);
+    static_cast<std::uint64_t*>(address)[word] += more;
+    store.counters[core << 8 | counter] += more;
+    say() << pid << " counts " << more << " at core " << core << " counter " << counter;
+    note();
+  }
+  same("munmap of a store", 0, machine_->munmap(client(pid), address, 262144));
+  static const std::map<std::uint32_t, const char*> kNames = {{1, "success"},
+                                                              {30, "oob_error"},
+                                                              {31, "hw_collectives_error"},
+                                                              {40, "hw_repairable_hbm_ue_error"}};
+  const std::string path = "/sys/class/neuron_device/neuron" +
+                           std::to_string(model_.file(fd).device) + "/neuron_core" +
+                           std::to_string(core) + "/stats/status/" + kNames.at(counter) + "/";
+  for (const bool total : {false, true}) {
+    char text[32] = {};
+    const std::int64_t n =
+        machine_->read_text((path + (total ? "total" : "present")).c_str(), text, sizeof text - 1);
+    if (n < 2) differ("no statistics in " + path);
+    const DeviceModel& d = model_.device(fd);
+    same("statistics",
+         total ? Model::total(d, core << 8 | counter) : Model::present(d, core << 8 | counter),
+         std::strtoull(text, nullptr, 10));
+  }
 }
 
 void Sequence::state(std::uint32_t pid, int fd) {

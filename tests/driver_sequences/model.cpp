@@ -348,6 +348,20 @@ void Model::unmark(std::uint32_t pid, int fd, const std::array<std::uint64_t, 8>
 void Model::fold(DeviceModel& d, Store& store) {
   store.pid = 0;
   store.cleared = ++d.cleared;
+  for (const auto& [counter, value] : store.counters) d.totals[counter] += value;
+  store.counters.clear();
+}
+
+std::uint64_t Model::present(const DeviceModel& d, std::uint32_t counter) {
+  std::uint64_t sum = 0;
+  for (const Store& store : d.stores)
+    if (const auto it = store.counters.find(counter); it != store.counters.end()) sum += it->second;
+  return sum;
+}
+
+std::uint64_t Model::total(const DeviceModel& d, std::uint32_t counter) {
+  const auto it = d.totals.find(counter);
+  return present(d, counter) + (it == d.totals.end() ? 0 : it->second);
 }
 
 int Model::store_acquire(std::uint32_t pid, int fd, std::int32_t which, Store** out) {

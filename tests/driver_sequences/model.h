@@ -59,6 +59,7 @@ struct Lock {
 struct Store {
   std::uint32_t pid = 0;
   std::uint64_t cleared = 0, cookie = 0;
+  std::map<std::uint32_t, std::uint64_t> counters;  // core << 8 | counter
 };
 
 struct Ring {
@@ -82,6 +83,7 @@ struct DeviceModel {
   std::vector<Channel> channels;
   std::array<Lock, 8> locks;
   std::array<Store, 16> stores;
+  std::map<std::uint32_t, std::uint64_t> totals;  // of stores that are gone
   std::array<std::array<bool, 3>, 8> slots{};
   std::array<std::uint32_t, 8> init{};
   std::map<std::uint32_t, bool> resets;
@@ -145,6 +147,9 @@ class Model {
   bool range_has_free(int fd, std::uint32_t start, std::uint32_t end) const;
   int store_acquire(std::uint32_t pid, int fd, std::int32_t which, Store** out);
   void store_release(std::uint32_t pid, int fd, std::int32_t which);
+  // Of all stores, and of those that are gone too.
+  static std::uint64_t present(const DeviceModel& d, std::uint32_t counter);
+  static std::uint64_t total(const DeviceModel& d, std::uint32_t counter);
   int init_state(int fd, std::uint32_t core, std::uint32_t state, std::uint32_t* now);
   int reset(std::uint32_t pid, int fd, std::uint32_t map);
   int ready(int fd, std::uint32_t id);
