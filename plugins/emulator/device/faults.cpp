@@ -307,7 +307,7 @@ bool make_fault(const Entry& entry, const FaultLimits& limits, Fault* out, std::
   if (!point && find(entry, "ioctl")) row = &kRequestRow;
   if (row == std::end(kPoints)) {
     *error = point ? "point is \"" + *point + "\", allowed are"
-                   : "keys point and ioctl are missing, point is one of";
+                   : "key point is missing, or ioctl for a driver request; point is one of";
     for (const PointRow& r : kPoints) *error += std::string(" ") + r.name;
     return false;
   }

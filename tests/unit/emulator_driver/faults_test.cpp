@@ -113,7 +113,7 @@ TEST(DriverFaultSetting, BadEntriesNameWhatIsWrong) {
       {"[{point: reset_failed, reset_delay_ms: 600001}]", "reset_delay_ms is"},
       {"[{point: reset_failed, ioctl: MEM_FREE}]", "key ioctl is not known"},
       {"[{point: hang, errno: EIO}]", "key errno is not known"},
-      {"[{n: 1}]", "keys point and ioctl are missing"},
+      {"[{n: 1}]", "key point is missing, or ioctl"},
   };
   for (const auto& [text, says] : rows) {
     std::vector<Fault> faults(2);
