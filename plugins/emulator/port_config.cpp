@@ -8,6 +8,9 @@
 #include <fstream>
 #include <string_view>
 
+#include "driver/request.h"
+#include "kill_process.h"
+
 namespace opennrt::emu {
 
 namespace {
@@ -53,6 +56,12 @@ bool number(const nrtp_host* host, const char* key, std::uint64_t* out, std::str
   if (parse_bytes(text, out)) return true;
   *error = std::string(key) + " is \"" + text + "\", which is no number; write for example 8G";
   return false;
+}
+
+std::vector<std::string_view> request_names() {
+  std::vector<std::string_view> names;
+  for (const RequestEntry& entry : request_table()) names.push_back(entry.name);
+  return names;
 }
 
 const nrtp_product* product_at(const nrtp_arch_plugin& arch, std::uint32_t index) {
@@ -164,7 +173,10 @@ bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string*
   std::string faults;
   const FaultLimits limits{.devices = std::max(out->devices, 1u),
                            .cores = out->product->cores,
-                           .rings = out->arch->geometry->dma_per_core};
+                           .rings = out->arch->geometry->dma_per_core,
+                           .channels = out->arch->geometry->n_hbm,
+                           .requests = request_names()};
+  out->kill_process = kill_process;
   if (get(host, "emulator.faults", &faults, kListBytes) &&
       !parse_faults(faults, limits, &out->faults, error))
     return false;

@@ -36,6 +36,10 @@ void fuzz_program(const std::uint8_t* data, std::size_t size);
 std::vector<std::string> seeds_program();
 std::string mutate_program(const std::string& input, std::uint32_t number);
 
+// Calls of up to four processes on the emulated driver.
+void fuzz_driver(const std::uint8_t* data, std::size_t size);
+std::vector<std::string> seeds_driver();
+
 // A configuration file.
 void fuzz_config_yaml(const std::uint8_t* data, std::size_t size);
 std::vector<std::string> seeds_config_yaml();

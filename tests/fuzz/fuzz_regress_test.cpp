@@ -29,6 +29,7 @@ const Target kTargets[] = {
     {"neff_listing", fuzz_neff_listing, seeds_neff_listing},
     {"neff_records", fuzz_neff_records, seeds_neff_records},
     {"program", fuzz_program, seeds_program, mutate_program},
+    {"driver", fuzz_driver, seeds_driver},
     {"config_yaml", fuzz_config_yaml, seeds_config_yaml},
 };
 

@@ -6,7 +6,7 @@ test that notices it.
 usage: run.py [--build DIR] [--jobs N] [patch...]
 
 A patch starts with header lines:
-    Area: compute | dma | sequencer | lowering
+    Area: compute | dma | driver | sequencer | lowering
     Fault: what is wrong now, in one sentence
     Tests: executable[:gtest filter] ...
 and changes or removes one line of code in a folder of its area. The executables
@@ -32,6 +32,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 AREAS = {
     "compute": ("plugins/emulator/compute/",),
     "dma": ("plugins/emulator/dma/", "plugins/emulator/engine/dma_records.cpp"),
+    "driver": ("plugins/emulator/driver/",),
     "sequencer": ("plugins/emulator/engine/",),
     "lowering": ("core/tdrv/", "core/neff/"),
 }

@@ -7,7 +7,8 @@ FaultInjector::FaultInjector(const std::vector<Fault>& all, std::uint32_t device
                              std::uint32_t cores)
     : cores_(cores) {
   for (const Fault& fault : all)
-    if (fault.device == device && fault.core < cores) faults_.push_back({.fault = fault});
+    if (!fault.of_driver() && fault.device == device && fault.core < cores)
+      faults_.push_back({.fault = fault});
 }
 
 std::vector<Fault> FaultInjector::started(std::uint32_t core, std::uint32_t engine) {

@@ -210,6 +210,12 @@ void Silicon::inject(std::uint32_t core, std::uint32_t engine, const Fault& faul
     case Fault::Point::kHbmRepairable:
       faults_->count(fault);
       return;
+    case Fault::Point::kRequest:
+    case Fault::Point::kKillProcess:
+    case Fault::Point::kMemoryExhausted:
+    case Fault::Point::kResetFailed:
+    case Fault::Point::kResetDelayed:
+      return;  // of the driver; none comes here
   }
 }
 

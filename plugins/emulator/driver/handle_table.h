@@ -46,6 +46,9 @@ class HandleTable {
     free_.push_back(handle);
   }
 
+  bool full() const { return free_.empty() && next_ >= kMax; }
+  std::uint64_t live() const { return next_ - 1 - free_.size(); }
+
  private:
   using Leaf = std::array<Chunk*, kLeaf>;
   std::array<std::unique_ptr<Leaf>, kLeaves> leaves_;

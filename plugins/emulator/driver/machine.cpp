@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <thread>
 
 #include "driver/request.h"
 
@@ -40,6 +41,9 @@ Machine::Machine(const MachineConfig& config) : config_(config) {
   if (config.hbm_bytes) product_.hbm_channel_bytes = config.hbm_bytes & ~(kPage - 1);
   config_.product = &product_;
   facts_ = make_arch_facts(*config.arch, product_);
+  request_faults_ =
+      std::make_unique<RequestFaults>(config_.faults, config_.devices, request_table().size());
+  if (request_faults_->empty()) request_faults_.reset();
   marks_.assign(kMarkedCores, 0);
 }
 
@@ -61,6 +65,11 @@ std::unique_ptr<Machine> Machine::create(const MachineConfig& config, std::strin
              std::to_string(kMaxDevices);
     return nullptr;
   }
+  for (const Fault& fault : config.faults)
+    if (fault.point == Fault::Point::kKillProcess && !config.kill_process) {
+      *error = "emulator.faults: kill_process is not possible here";
+      return nullptr;
+    }
   std::unique_ptr<Machine> machine(new Machine(config));
   if (!machine->build(error)) return nullptr;
   return machine;
@@ -110,7 +119,8 @@ bool Machine::build(std::string* error) {
     node->device = config_.make_device(device, node->memory, error);
     if (!node->device) return false;
 
-    node->state = config_.failed_reset ? NodeState::kInvalid : NodeState::kReady;
+    start_reset(*node);
+    if (config_.failed_reset) node->state = NodeState::kInvalid;
     node->core_queues.resize(g.tpbs);
     node->topsp_queues.resize(g.topsps);
     node->scrubbing.resize(g.n_hbm);
@@ -135,6 +145,7 @@ bool Machine::build(std::string* error) {
       reserved->backing = std::make_shared<Backing>();
       node->chunks[reserved->pa] = std::move(reserved);
     }
+    set_memory_limits(*node);
     nodes_.push_back(std::move(node));
   }
   build_blocked();
@@ -193,7 +204,7 @@ bool Machine::find_file(int fd, File* out) const {
 
 // files_mutex_ is held.
 int Machine::add_descriptor(std::uint32_t packed) {
-  for (std::uint32_t slot = 0; slot < kDescriptors; ++slot) {
+  for (std::uint32_t& slot = lowest_free_; slot < kDescriptors; ++slot) {
     if (descriptors_[slot].load(std::memory_order_relaxed)) continue;
     descriptors_[slot].store(packed, std::memory_order_release);
     ++references_[packed >> kFileShift & kFileMask];
@@ -206,9 +217,35 @@ void Machine::release_file(const File& file) {
   if (file.lane != Lane::kDevice) return;
   DeviceNode& node = *file.node;
   std::lock_guard lock(node.mutex);
-  if (--node.descriptors == 0)
-    for (DataStore& store : node.stores)
-      if (store.pid) fold_store(node, store);
+  if (--node.descriptors == 0) abandon(node);
+}
+
+// Memory that does not outlive its owner, newest first.
+template <typename Which>
+void Machine::free_chunks(DeviceNode& node, Which which) {
+  std::vector<Chunk*> gone;
+  for (auto& [pa, chunk] : node.chunks)
+    if (chunk->lifespan == Lifespan::kProcess && which(*chunk)) gone.push_back(chunk.get());
+  std::sort(gone.begin(), gone.end(),
+            [](const Chunk* a, const Chunk* b) { return a->sequence > b->sequence; });
+  for (Chunk* chunk : gone) free_chunk(node, chunk, true);
+}
+
+// Nobody has the device open any more: nothing belongs to anybody. Most is gone
+// with its owner; what is left is of processes that used a descriptor of others.
+void Machine::abandon(DeviceNode& node) {
+  for (DataStore& store : node.stores)
+    if (store.pid) fold_store(node, store);
+  for (auto& engine : node.queues)
+    for (Queue& queue : engine) queue.owner = queue.h2t_owner = 0;
+  node.locks.fill(CoreLock{});
+  node.resets.clear();
+  free_chunks(node, [](const Chunk&) { return true; });
+  for (Attach& slot : node.attached) {
+    if (slot.count) clean_up(node, slot.pid);
+    slot = Attach{};
+  }
+  node.changed.notify_all();
 }
 
 int Machine::open(const Client& client, const char* path, std::uint32_t flags) {
@@ -216,9 +253,11 @@ int Machine::open(const Client& client, const char* path, std::uint32_t flags) {
   if (!node) return -ENOENT;
   const Lane lane = (flags & 3) == 1 || (flags & 3) == 3 ? Lane::kMisc : Lane::kDevice;
   if (lane == Lane::kDevice) {
-    std::lock_guard lock(node->mutex);
-    // The start-up reset is over as soon as somebody waits for it.
-    if (node->state == NodeState::kReset) node->state = NodeState::kReady;
+    std::unique_lock lock(node->mutex);
+    while (state_of(*node, true) == NodeState::kReset) {
+      const auto done = node->full_reset.done;
+      node->changed.wait_until(lock, done);
+    }
     if (node->state == NodeState::kInvalid) return -EINVAL;
     Attach* slot = node->find_attached(client.pid);
     for (Attach& a : node->attached) {
@@ -233,17 +272,22 @@ int Machine::open(const Client& client, const char* path, std::uint32_t flags) {
   int fd = 0;
   {
     std::lock_guard lock(files_mutex_);
-    auto unused = std::find(references_.begin(), references_.end(), 0u);
-    if (unused == references_.end()) unused = references_.insert(unused, 0u);
-    const auto id = static_cast<std::uint32_t>(unused - references_.begin());
+    if (free_files_.empty()) {
+      free_files_.push_back(static_cast<std::uint32_t>(references_.size()));
+      references_.push_back(0);
+    }
+    const std::uint32_t id = free_files_.back();
     fd = add_descriptor(kOpenBit | node->index | (lane == Lane::kMisc ? kMiscBit : 0) |
                         ((flags & 3) != 1 ? kReadBit : 0) | ((flags & 3) != 0 ? kWriteBit : 0) |
                         id << kFileShift);
+    if (fd >= 0) {
+      free_files_.pop_back();
+      open_files_.fetch_add(1, std::memory_order_release);
+    }
   }
   if (fd < 0 && lane == Lane::kDevice) {
-    std::lock_guard lock(node->mutex);
-    --node->descriptors;
-    if (Attach* slot = node->find_attached(client.pid)) --slot->count;
+    detach(*node, client.pid);
+    release_file(File{.node = node, .lane = lane});
   }
   return fd;
 }
@@ -258,13 +302,18 @@ int Machine::duplicate(int fd) {
 
 int Machine::close(const Client& client, int fd) {
   File file;
-  bool last = false;
+  bool last = false, none = false;
   {
     std::lock_guard lock(files_mutex_);
     if (!find_file(fd, &file)) return -EBADF;
-    descriptors_[static_cast<std::size_t>(fd - kFirstDescriptor)].store(0,
-                                                                        std::memory_order_release);
+    const auto slot = static_cast<std::uint32_t>(fd - kFirstDescriptor);
+    descriptors_[slot].store(0, std::memory_order_release);
+    lowest_free_ = std::min(lowest_free_, slot);
     last = --references_[file.id] == 0;
+    if (last) {
+      free_files_.push_back(file.id);
+      none = open_files_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    }
   }
   if (file.lane == Lane::kDevice) {
     detach(*file.node, client.pid);
@@ -272,13 +321,22 @@ int Machine::close(const Client& client, int fd) {
     std::lock_guard lock(marks_mutex_);
     std::replace(marks_.begin(), marks_.end(), client.pid, 0u);
   }
+  if (none) {
+    // Marks made through a device descriptor go with the last of all.
+    std::lock_guard lock(marks_mutex_);
+    if (open_files_.load(std::memory_order_acquire) == 0)
+      std::fill(marks_.begin(), marks_.end(), 0u);
+  }
   if (last) release_file(file);
   return 0;
 }
 
 void Machine::detach(DeviceNode& node, std::uint32_t pid) {
-  std::lock_guard lock(node.mutex);
+  std::unique_lock lock(node.mutex);
   Attach* slot = node.find_attached(pid);
+  // The last one waits for the reset that its process has asked for.
+  for (Reset unused; slot && slot->count == 1 && take_reset(node, lock, pid, &unused);)
+    slot = node.find_attached(pid);
   if (!slot) return;
   if (slot->count == 1) clean_up(node, pid);
   if (--slot->count == 0) slot->pid = 0;
@@ -286,18 +344,12 @@ void Machine::detach(DeviceNode& node, std::uint32_t pid) {
 
 // The list a close runs when it is the last one of the process, in its order.
 void Machine::clean_up(DeviceNode& node, std::uint32_t pid) {
-  node.resets.erase(pid);
   replace_queues(node, pid);
   for (CoreLock& lock : node.locks)
     if (lock.writer_pid == pid) lock = CoreLock{};
   for (DataStore& store : node.stores)
     if (store.pid == pid) fold_store(node, store);
-  std::vector<Chunk*> mine;
-  for (auto& [pa, chunk] : node.chunks)
-    if (chunk->owner == pid && chunk->lifespan == Lifespan::kProcess) mine.push_back(chunk.get());
-  std::sort(mine.begin(), mine.end(),
-            [](const Chunk* a, const Chunk* b) { return a->sequence > b->sequence; });
-  for (Chunk* chunk : mine) free_chunk(node, chunk, true);
+  free_chunks(node, [pid](const Chunk& chunk) { return chunk.owner == pid; });
   drop_mappings(node, pid);
   node.changed.notify_all();
 }
@@ -324,6 +376,7 @@ void Machine::replace_queues(DeviceNode& node, std::uint32_t pid) {
         AllocRequest request;
         request.bytes = kPage;
         request.host = true;
+        request.mem_type = kMemTypeDriverHost;
         request.lifespan = Lifespan::kDevice;
         request.handle = false;
         if (allocate(node, request, &node.dummy_ring) != 0) continue;
@@ -336,11 +389,25 @@ void Machine::replace_queues(DeviceNode& node, std::uint32_t pid) {
   }
 }
 
-// Fault points are named after the requests.
-std::int64_t Machine::injected_fault(const char* request) const {
+// Faults of a request come from the configuration, and from the host for the
+// program around the driver; its points are named after the requests. The result
+// of the request, 0 to carry it out.
+std::int64_t Machine::injected_fault(const DeviceNode& node, const Client& client,
+                                     const RequestEntry& entry) {
+  if (request_faults_) {
+    const RequestFaults::Outcome fault = request_faults_->next(
+        node.index, static_cast<std::size_t>(&entry - request_table().data()));
+    if (fault.latency_us) std::this_thread::sleep_for(std::chrono::microseconds(fault.latency_us));
+    if (fault.kill) {
+      if (!config_.kill_process(client))
+        log(NRTP_LOG_ERROR, "emulator.faults: process %u cannot be killed", client.pid);
+      return -EINTR;  // while the signal is on its way
+    }
+    if (fault.result) return fault.result;
+  }
   const nrtp_host* host = config_.host;
   if (!host || !host->fault) return 0;
-  switch (host->fault(host->self, request)) {
+  switch (host->fault(host->self, entry.name)) {
     case NRTP_OK:
       return 0;
     case NRTP_INVALID:
@@ -365,7 +432,7 @@ std::int64_t Machine::ioctl(const Client& client, UserMemory& memory, int fd, st
     std::lock_guard lock(node.mutex);
     if (!node.find_attached(client.pid)) return -EACCES;
   }
-  if (const std::int64_t fault = injected_fault(entry->name)) return fault;
+  if (const std::int64_t fault = injected_fault(node, client, *entry)) return fault;
   Call call{*this, node, client, memory, arg, *entry};
   return entry->handler(call);
 }

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "driver/arch_facts.h"
 #include "driver/client.h"
 #include "driver/node.h"
+#include "driver/request_faults.h"
 #include "driver/user_memory.h"
 #include "driver/version.h"
 #include "opennrt/arch.h"
@@ -49,9 +51,14 @@ struct MachineConfig {
   std::vector<std::string> driver_without;         // emulator.driver_without: names of requests
   DeviceFactory make_device;
   bool failed_reset = false;  // the start-up reset never completes
+  // How long requests wait for other processes.
+  std::chrono::milliseconds reader_patience{500}, writer_patience{2000}, init_patience{5000};
   VerifyOptions verify{};
   InspectOptions inspect{};
-  std::vector<Fault> faults;        // emulator.faults
+  std::vector<Fault> faults;  // emulator.faults
+  // What carries out kill_process. The driver itself sends no signal: without
+  // this such an entry is refused.
+  std::function<bool(const Client&)> kill_process;
   bool refuse_unconfirmed = false;  // emulator.unconfirmed_instructions
   std::string report;               // file written when the device goes: see write_report
 };
@@ -63,6 +70,8 @@ struct File {
   bool readable = true, writable = true;
   std::uint32_t id = 0;  // of the open file, which duplicates share
 };
+
+struct RequestEntry;
 
 class Machine {
  public:
@@ -122,10 +131,25 @@ class Machine {
   // of its pool.
   static std::uint64_t reach(const DeviceNode& node, const Chunk& chunk);
 
+  // Begins the reset of those cores: what it clears is cleared now, and the
+  // outcome is known at Reset::done. Node locked by the caller.
+  Reset begin_reset(DeviceNode& node, std::uint32_t nc_map);
+  // Waits for the reset that the process asked for, if there is one, and takes
+  // it. lock holds the node's mutex.
+  bool take_reset(DeviceNode& node, std::unique_lock<std::mutex>& lock, std::uint32_t id,
+                  Reset* out);
+  // State of the device for one who waits for the end of a reset, or for one who
+  // only looks. Node locked by the caller.
+  static NodeState state_of(DeviceNode& node, bool waits);
+
   // True when a device the process is attached to has a chunk at the address.
   bool owns_reachable(std::uint32_t pid, std::uint64_t pa);
   void reset_cores(DeviceNode& node, std::uint32_t nc_map);
   void fold_store(DeviceNode& node, DataStore& store);
+  // Counter of a core in the stores of running processes, and in all since the
+  // driver was loaded. Node locked by the caller.
+  std::uint64_t store_counter(const DeviceNode& node, std::uint32_t core,
+                              std::uint32_t counter) const;
 
   struct Mapping {
     std::uint32_t pid = 0;
@@ -152,6 +176,7 @@ class Machine {
   bool blocked_register(std::uint64_t bar0) const;
 
  private:
+  friend struct MachineBooks;  // checks of tests: whether the books below add up
   explicit Machine(const MachineConfig& config);
   bool build(std::string* error);
   void build_blocked();
@@ -164,7 +189,13 @@ class Machine {
   bool find_file(int fd, File* out) const;
   int add_descriptor(std::uint32_t packed);
   void release_file(const File& file);
-  std::int64_t injected_fault(const char* request) const;
+  void abandon(DeviceNode& node);
+  template <typename Which>
+  void free_chunks(DeviceNode& node, Which which);
+  std::int64_t injected_fault(const DeviceNode& node, const Client& client,
+                              const RequestEntry& entry);
+  void start_reset(DeviceNode& node);
+  void set_memory_limits(DeviceNode& node);
   void detach(DeviceNode& node, std::uint32_t pid);
   void clean_up(DeviceNode& node, std::uint32_t pid);
   void replace_queues(DeviceNode& node, std::uint32_t pid);
@@ -178,6 +209,7 @@ class Machine {
   nrtp_product product_{};  // the product with its memory size overridden
   ArchFacts facts_;
   std::vector<std::unique_ptr<DeviceNode>> nodes_;
+  std::unique_ptr<RequestFaults> request_faults_;  // nullptr: none is asked for
 
   static constexpr int kFirstDescriptor = 1 << 20;  // never the number of a real descriptor
   static constexpr std::uint32_t kDescriptors = 4096;
@@ -185,6 +217,9 @@ class Machine {
   // a close at the same time does no harm. 0 = free.
   std::array<std::atomic<std::uint32_t>, kDescriptors> descriptors_{};
   std::vector<std::uint32_t> references_;  // descriptors of each open file
+  std::vector<std::uint32_t> free_files_;  // indexes of references_ that are 0
+  std::atomic<std::uint32_t> open_files_{0};
+  std::uint32_t lowest_free_ = 0;  // no descriptor below is free
   std::mutex files_mutex_;
 
   std::mutex host_mutex_;

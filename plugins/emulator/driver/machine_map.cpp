@@ -103,13 +103,13 @@ int Machine::mmap(const Client& client, int fd, std::uint64_t bytes, std::uint32
   return 0;
 }
 
-int Machine::munmap(const Client&, void* address, std::uint64_t bytes) {
+int Machine::munmap(const Client& client, void* address, std::uint64_t bytes) {
   bytes = round_page(bytes);
   Mapping gone;
   {
     std::lock_guard lock(mappings_mutex_);
     auto it = std::find_if(mappings_.begin(), mappings_.end(), [&](const Mapping& m) {
-      return m.address == number(address) && m.bytes == bytes;
+      return m.pid == client.pid && m.address == number(address) && m.bytes == bytes;
     });
     if (it == mappings_.end()) return -EINVAL;
     gone = std::move(*it);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Chunks: device pools, host memory, handles.
+#include <algorithm>
 #include <cerrno>
 
 #include "driver/machine.h"
@@ -29,9 +30,21 @@ bool Machine::take_budget(const DeviceNode& node, std::uint64_t bytes) {
   return false;
 }
 
+void Machine::set_memory_limits(DeviceNode& node) {
+  for (const Fault& fault : config_.faults) {
+    if (fault.point != Fault::Point::kMemoryExhausted || fault.device != node.index) continue;
+    const bool each = !fault.host && fault.channel == Fault::kNone;
+    if (fault.host || each) node.host_limit = std::min(node.host_limit, fault.after_bytes);
+    for (std::uint32_t c = 0; c < node.channels.size(); ++c)
+      if (each || fault.channel == c)
+        node.channels[c].limit = std::min(node.channels[c].limit, fault.after_bytes);
+  }
+}
+
 bool Machine::alloc_device(DeviceNode& node, const AllocRequest& request, std::uint64_t bytes,
                            Chunk* chunk) {
   ChannelPools& pools = node.channels[request.channel];
+  if (pools.used > pools.limit || bytes > pools.limit - pools.used) return false;
   if (request.mem_type == kMemTypeContiguous) {
     // Grows downward, each piece below all earlier ones. Only the bytes are
     // counted, so a wrong order of frees makes the next piece collide.
@@ -39,6 +52,7 @@ bool Machine::alloc_device(DeviceNode& node, const AllocRequest& request, std::u
     const std::uint64_t address = pools.main.end() - pools.contiguous - bytes;
     if (!pools.main.alloc_at(address, bytes)) return false;
     pools.contiguous += bytes;
+    pools.used += bytes;
     chunk->pa = address;
     chunk->pool = Pool::kContiguous;
     return true;
@@ -48,6 +62,7 @@ bool Machine::alloc_device(DeviceNode& node, const AllocRequest& request, std::u
     RangePool& pool = small ? pools.small : pools.main;
     if (!pool.alloc(bytes, request.align, &chunk->pa)) continue;
     chunk->pool = small ? Pool::kSmall : Pool::kMain;
+    pools.used += bytes;
     return true;
   }
   return false;
@@ -55,10 +70,12 @@ bool Machine::alloc_device(DeviceNode& node, const AllocRequest& request, std::u
 
 bool Machine::alloc_host(DeviceNode& node, std::uint64_t bytes, Chunk* chunk) {
   std::uint64_t address = 0;
+  if (node.host_used > node.host_limit || bytes > node.host_limit - node.host_used) return false;
   {
     std::lock_guard lock(host_mutex_);
     if (!host_pool_.alloc(bytes, 0, &address)) return false;
   }
+  node.host_used += bytes;
   chunk->pool = Pool::kHost;
   chunk->pa = facts_.host_window | address;
   chunk->backing->machine = this;
@@ -94,6 +111,7 @@ int Machine::allocate(DeviceNode& node, const AllocRequest& request, Chunk** out
     return -ENOMEM;
   }
   if (!request.host) node.device->memory_allocated(chunk->pa, bytes);
+  node.usage.add(*chunk, static_cast<std::int64_t>(bytes));
   chunk->sequence = ++node.sequence;
   Chunk* raw = chunk.get();
   node.chunks[raw->pa] = std::move(chunk);
@@ -111,11 +129,16 @@ int Machine::allocate(DeviceNode& node, const AllocRequest& request, Chunk** out
 void Machine::free_chunk(DeviceNode& node, Chunk* chunk, bool discard_small) {
   if (chunk->handle) node.handles.remove(chunk->handle);
   allocated_.fetch_sub(chunk->bytes, std::memory_order_relaxed);
-  if (!chunk->host()) node.device->memory_freed(chunk->pa, chunk->bytes);
+  node.usage.add(*chunk, -static_cast<std::int64_t>(chunk->bytes));
+  if (chunk->host())
+    node.host_used -= chunk->bytes;
+  else
+    node.device->memory_freed(chunk->pa, chunk->bytes);
   if (!chunk->host() && chunk->pool != Pool::kReserved) {
     ChannelPools& pools = node.channels[chunk->channel];
     (chunk->pool == Pool::kSmall ? pools.small : pools.main).release(chunk->pa, chunk->bytes);
     if (chunk->pool == Pool::kContiguous) pools.contiguous -= chunk->bytes;
+    pools.used -= chunk->bytes;
     const bool mapped = chunk->backing.use_count() > 1;
     if (!mapped && chunk->bytes >= (discard_small ? kDiscardAtExit : kDiscardAlways))
       node.memory->hbm(chunk->channel).discard(chunk->pa - pools.base, chunk->bytes);

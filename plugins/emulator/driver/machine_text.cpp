@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "driver/machine.h"
+#include "driver/machine_statistics.h"
 
 namespace opennrt::emu {
 
@@ -41,7 +42,9 @@ struct DeviceFile {
   std::string (*text)(const Machine&, DeviceNode&);
 };
 
-constexpr const char* kClass = "/sys/class/neuron_device/";
+// One is a link to the other.
+constexpr std::string_view kClass = "/sys/class/neuron_device/";
+constexpr std::string_view kVirtual = "/sys/devices/virtual/neuron_device/";
 
 const GlobalFile kGlobalFiles[] = {
     {"/sys/module/neuron/version",
@@ -65,7 +68,7 @@ const DeviceFile kDeviceFiles[] = {
     {"reset",
      [](const Machine&, DeviceNode& node) {
        std::lock_guard lock(node.mutex);
-       return std::to_string(static_cast<std::uint32_t>(node.state)) + "\n";
+       return std::to_string(static_cast<std::uint32_t>(Machine::state_of(node, false))) + "\n";
      }},
     {"info/notify_delay", [](const Machine&, DeviceNode&) { return std::string("-1\n"); }},
     {"info/serial_number",
@@ -104,6 +107,13 @@ bool split(std::string_view path, std::string_view prefix, std::uint32_t* index,
   return true;
 }
 
+bool split_device(std::string_view path, std::uint32_t* index, std::string_view* rest) {
+  for (const std::string_view directory : {kClass, kVirtual})
+    if (path.starts_with(directory))
+      return split(path.substr(directory.size()), "neuron", index, rest);
+  return false;
+}
+
 bool find_text(Machine& machine, std::string_view path, std::string* text) {
   for (const GlobalFile& file : kGlobalFiles) {
     if (path != file.path) continue;
@@ -112,7 +122,7 @@ bool find_text(Machine& machine, std::string_view path, std::string* text) {
   }
   std::uint32_t index = 0, core = 0;
   std::string_view rest, core_rest;
-  if (!split(path, std::string(kClass) + "neuron", &index, &rest)) return false;
+  if (!split_device(path, &index, &rest)) return false;
   DeviceNode* node = machine.node(index);
   if (!node) return false;
   for (const DeviceFile& file : kDeviceFiles) {
@@ -125,7 +135,7 @@ bool find_text(Machine& machine, std::string_view path, std::string* text) {
     *text = "NCv" + std::to_string(machine.config().arch->arch_type) + "\n";
     return true;
   }
-  return false;
+  return find_statistic(machine, *node, rest, text);
 }
 
 }  // namespace
@@ -148,15 +158,15 @@ std::int64_t Machine::read_text(const char* path, char* buffer, std::size_t n) {
 std::int64_t Machine::write_text(const char* path, std::string_view text) {
   std::uint32_t index = 0;
   std::string_view rest;
-  if (!split(path, std::string(kClass) + "neuron", &index, &rest) || rest != "reset")
-    return -ENOENT;
+  if (!split_device(path, &index, &rest) || rest != "reset") return -ENOENT;
   DeviceNode* target = node(index);
   if (!target) return -ENOENT;
   std::lock_guard lock(target->mutex);
   // Only an unused device is reset; the write itself always succeeds.
   if (target->descriptors == 0) {
-    reset_cores(*target, UINT32_MAX);
+    target->full_reset = begin_reset(*target, UINT32_MAX);
     target->state = NodeState::kReset;
+    target->fails_at = std::chrono::steady_clock::time_point::max();
   }
   return static_cast<std::int64_t>(text.size());
 }

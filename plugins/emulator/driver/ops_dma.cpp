@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint32_t kTx = 0, kRx = 1;  // dma_queue_type; 2 is the completion ring
 constexpr std::uint32_t kMinDescs = 32, kMaxDescs = 16777200, kDescStep = 16;
 constexpr std::uint64_t kDescBytes = 16, kRingAlign = 256;
+constexpr std::uint64_t kPiece = 65536;  // descriptors are copied in pieces of these bytes
 constexpr std::uint32_t kBatchMax = 256;
 constexpr std::uint32_t kQueueEnabled = 2, kQueueAborted = 3;  // sw_status
 constexpr std::uint32_t kUdmaRevision = 4;
@@ -53,6 +54,7 @@ int check_count(std::uint32_t count) {
 std::int64_t queue_init(Call& call, const abi::DmaQueueInit& a) {
   if (a.eng_id >= kMaxEngines || a.qid >= kMaxQueues || !exists(call, a.eng_id)) return -EINVAL;
   std::lock_guard lock(call.node.mutex);
+  if (call.node.abandoned()) return -EBADF;
   if (call.machine.at_least(kDriver2_25) && copy_queue(call, a.eng_id, a.qid)) return -EALREADY;
   if (int r = check_count(a.tx_desc_count)) return r;
   if (int r = check_count(a.rx_desc_count)) return r;
@@ -105,19 +107,26 @@ std::int64_t copy_descriptors(Call& call, std::uint64_t handle, std::uint64_t us
     pa = chunk->pa + offset;
   }
   if (bytes == 0) return 0;
-  std::vector<std::uint8_t> descs(bytes);
-  if (call.memory.read(user, descs.data(), bytes) != 0) return -EFAULT;
-  if (type != kTx && type != kRx) return kFailed;
-  // A descriptor that names host memory must name memory of the driver, or a
-  // program could reach any page of the host.
-  const ArchFacts& facts = call.machine.facts();
-  for (std::uint32_t i = 0; i < count; ++i) {
-    std::uint64_t buffer = 0;
-    std::memcpy(&buffer, descs.data() + i * kDescBytes + 8, sizeof buffer);
-    if ((buffer & facts.host_window_mask) != facts.host_window) continue;
-    if (!call.machine.owns_reachable(call.client.pid, buffer)) return -EINVAL;
+  if (type != kTx && type != kRx) {
+    std::uint8_t first = 0;
+    return call.memory.read(user, &first, sizeof first) != 0 ? -EFAULT : kFailed;
   }
-  return call.node.device->write(pa, descs.data(), bytes);
+  const ArchFacts& facts = call.machine.facts();
+  std::vector<std::uint8_t> descs(std::min(bytes, kPiece));
+  for (std::uint64_t done = 0; done < bytes; done += kPiece) {
+    const std::uint64_t n = std::min(kPiece, bytes - done);
+    if (call.memory.read(user + done, descs.data(), n) != 0) return -EFAULT;
+    // A descriptor that names host memory must name memory of the driver, or a
+    // program could reach any page of the host.
+    for (std::uint64_t at = 0; at < n; at += kDescBytes) {
+      std::uint64_t buffer = 0;
+      std::memcpy(&buffer, descs.data() + at + 8, sizeof buffer);
+      if ((buffer & facts.host_window_mask) != facts.host_window) continue;
+      if (!call.machine.owns_reachable(call.client.pid, buffer)) return -EINVAL;
+    }
+    if (int r = call.node.device->write(pa + done, descs.data(), n)) return r;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -208,9 +217,13 @@ std::int64_t dma_descriptor_copyout(Call& call, abi::DmaDescriptorCopyout& a) {
     if (chunk->host()) pa += a.start_index * kDescBytes;
     if (pa - chunk->pa > chunk->bytes || bytes > chunk->bytes - (pa - chunk->pa)) return -EINVAL;
   }
-  std::vector<std::uint8_t> descs(bytes);
-  if (int r = call.node.device->read(pa, descs.data(), bytes)) return r;
-  return call.memory.write(a.buffer, descs.data(), bytes);
+  std::vector<std::uint8_t> descs(std::min(bytes, kPiece));
+  for (std::uint64_t done = 0; done < bytes; done += kPiece) {
+    const std::uint64_t n = std::min(kPiece, bytes - done);
+    if (int r = call.node.device->read(pa + done, descs.data(), n)) return r;
+    if (int r = call.memory.write(a.buffer + done, descs.data(), n)) return r;
+  }
+  return 0;
 }
 
 std::int64_t h2t_alloc(Call& call, abi::H2tDmaAllocQueues& a) {
@@ -223,6 +236,7 @@ std::int64_t h2t_alloc(Call& call, abi::H2tDmaAllocQueues& a) {
   a.copy_default_queue = dma.host_queue(product, a.nc_id);
   {
     std::lock_guard lock(call.node.mutex);
+    if (call.node.abandoned()) return -EBADF;
     std::uint32_t taken[kMaxQueues], n = 0;
     for (std::uint32_t q = 0; q < kMaxQueues && n < wanted; ++q)
       if (!copy_queue(call, engine, q)) taken[n++] = q;

@@ -2,6 +2,7 @@
 //
 // Allocation and queries of memory chunks.
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <vector>
@@ -141,6 +142,7 @@ std::int64_t mem_mc_info_v2(Call& call, abi::MemGetMcMmapInfoV2& a) {
     Chunk* chunk = call.node.find_chunk(a.pa);
     if (!chunk) return -ENOMEM;
     if (chunk->handle == 0) chunk->handle = call.node.handles.add(chunk);
+    if (chunk->handle == 0) return -ENOMEM;  // no number is left
     a.mmap_offset = chunk->pa;
     a.size = chunk->bytes;
     a.mem_handle = chunk->handle;
@@ -201,7 +203,9 @@ std::int64_t dmabuf_fd(Call& call, abi::DmabufFd& a) {
   if (call.memory.read(a.fd, &fd, sizeof fd) != 0) return -EFAULT;
   fd = fcntl(mapping.memory_fd, F_DUPFD_CLOEXEC, 0);
   if (fd < 0) return -errno;
-  return call.memory.write(a.fd, &fd, sizeof fd);
+  const int error = call.memory.write(a.fd, &fd, sizeof fd);
+  if (error) close(fd);
+  return error;
 }
 
 }  // namespace opennrt::emu

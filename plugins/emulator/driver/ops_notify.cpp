@@ -82,6 +82,10 @@ std::int64_t init(Call& call, InitRequest r, std::uint64_t* pa, std::uint64_t* h
     request.handle = false;
     Chunk* fresh = nullptr;
     if (int error = call.machine.allocate(call.node, request, &fresh)) return error;
+    if (r.handle && call.node.handles.full() && !(queue && queue->handle)) {
+      call.machine.free_chunk(call.node, fresh);
+      return -ENOMEM;
+    }
     if (queue) call.machine.free_chunk(call.node, queue);
     queue = fresh;
     if (r.handle) {

@@ -3,7 +3,6 @@
 // What processes share: model locks, core reservations, data stores.
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 
 #include "driver/operations.h"
@@ -11,10 +10,6 @@
 namespace opennrt::emu {
 
 namespace {
-
-using std::chrono::milliseconds;
-
-constexpr milliseconds kReaderPatience{500}, kWriterPatience{2000};
 
 bool same(const abi::Uuid& a, const abi::Uuid& b) {
   return std::memcmp(a.value, b.value, sizeof a.value) == 0;
@@ -30,7 +25,8 @@ std::int64_t reader_enter(Call& call, abi::Crwl& a) {
   if (a.nc_id >= kMaxCores) return -EINVAL;
   std::unique_lock lock(call.node.mutex);
   CoreLock& core = call.node.locks[a.nc_id];
-  if (!call.node.changed.wait_for(lock, kReaderPatience, [&] { return !core.writing; }))
+  if (!call.node.changed.wait_for(lock, call.machine.config().reader_patience,
+                                  [&] { return !core.writing; }))
     return -EBUSY;
   if (!mine(core, call, a)) return -ENOENT;
   ++core.readers;
@@ -52,9 +48,10 @@ std::int64_t writer_enter(Call& call, abi::Crwl& a) {
   if (a.nc_id >= kMaxCores) return -EINVAL;
   std::unique_lock lock(call.node.mutex);
   CoreLock& core = call.node.locks[a.nc_id];
-  if (!call.node.changed.wait_for(lock, kWriterPatience,
+  if (!call.node.changed.wait_for(lock, call.machine.config().writer_patience,
                                   [&] { return !core.writing && core.readers == 0; }))
     return -EBUSY;
+  if (call.node.abandoned()) return -EBADF;
   const bool again = mine(core, call, a);
   core.writing = true;
   core.writer_pid = call.client.pid;
@@ -84,6 +81,7 @@ int Machine::mark_cores(const DeviceNode& node, std::uint32_t pid, std::uint32_t
       std::min<std::uint64_t>(std::uint64_t{end} + base, marks_.size() - 1));
   *max = 0;
   std::lock_guard lock(marks_mutex_);
+  if (open_files_.load(std::memory_order_acquire) == 0) return -EBADF;
   for (std::uint32_t i = start + base; i <= limit; ++i) {
     if (marks_[i]) continue;
     std::uint32_t j = i;
@@ -150,26 +148,47 @@ std::int64_t range_unmark_ext(Call& call, abi::CrwlNcMapExt& a) {
   return 0;
 }
 
+namespace {
+
+// Place of a counter in a store. The first cores keep theirs in two parts, the
+// later ones came with the extension.
+std::uint64_t counter_offset(std::uint32_t core, std::uint32_t counter) {
+  constexpr std::uint64_t kBase = 256, kExtended = 55936, kLater = 57984;
+  constexpr std::uint32_t kFirstCores = 4, kInBase = 31, kInExtended = 64, kPerLater = 96;
+  constexpr std::uint64_t kWord = sizeof(std::uint64_t);
+  if (core >= kFirstCores) return kLater + ((core - kFirstCores) * kPerLater + counter) * kWord;
+  if (counter < kInBase) return kBase + (core * kInBase + counter) * kWord;
+  return kExtended + (core * kInExtended + counter - kInBase) * kWord;
+}
+
+}  // namespace
+
+std::uint64_t Machine::store_counter(const DeviceNode& node, std::uint32_t core,
+                                     std::uint32_t counter) const {
+  std::uint64_t sum = 0;
+  for (const DataStore& store : node.stores) {
+    if (store.pid == 0) continue;
+    // The owner writes at the same time.
+    auto* at = reinterpret_cast<std::uint64_t*>(
+        host_region_->data() + store.chunk->backing->address + counter_offset(core, counter));
+    sum += std::atomic_ref<std::uint64_t>(*at).load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
 // Adds the counters of the store to the totals of the device and empties it.
 void Machine::fold_store(DeviceNode& node, DataStore& store) {
-  constexpr std::uint64_t kCoreCounters = 256, kExtended = 55936;
-  constexpr std::uint32_t kCores = 4, kBase = 31, kMore = 64, kPerCore = 96;
   store.pid = 0;
   store.cleared = ++node.sequence;
   if (!store.chunk) return;
   const std::uint64_t address = store.chunk->backing->address;
-  const std::uint8_t* data = host_region_->data() + address;
-  const auto add = [&](std::uint32_t core, std::uint32_t counter, std::uint64_t offset) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, data + offset, sizeof value);
-    node.store_totals[core * kPerCore + counter] += value;
-  };
-  for (std::uint32_t core = 0; core < kCores; ++core) {
-    for (std::uint32_t i = 0; i < kBase; ++i)
-      add(core, i, kCoreCounters + (core * kBase + i) * sizeof(std::uint64_t));
-    for (std::uint32_t i = 0; i < kMore; ++i)
-      add(core, kBase + i, kExtended + (core * kMore + i) * sizeof(std::uint64_t));
-  }
+  for (std::uint32_t core = 0; core < std::min(cores(), kMaxCores); ++core)
+    for (std::uint32_t counter = 0; counter < kStoreCounters; ++counter) {
+      auto* at = reinterpret_cast<std::uint64_t*>(host_region_->data() + address +
+                                                  counter_offset(core, counter));
+      node.store_totals[core][counter] +=
+          std::atomic_ref<std::uint64_t>(*at).load(std::memory_order_relaxed);
+    }
   host_region_->discard(address, kStoreBytes);
 }
 
@@ -177,6 +196,7 @@ std::int64_t store_acquire(Call& call, abi::DsInfo& a) {
   const std::uint32_t pid = a.pid == 0 ? call.client.pid : static_cast<std::uint32_t>(a.pid);
   {
     std::lock_guard lock(call.node.mutex);
+    if (call.node.abandoned()) return -EBADF;
     DataStore* store = nullptr;
     for (DataStore& s : call.node.stores)
       if (s.pid == pid) store = &s;
@@ -190,6 +210,7 @@ std::int64_t store_acquire(Call& call, abi::DsInfo& a) {
         Machine::AllocRequest request;
         request.bytes = kStoreBytes;
         request.host = true;
+        request.mem_type = kMemTypeDriverHost;
         request.lifespan = Lifespan::kDevice;
         request.handle = false;
         if (int error = call.machine.allocate(call.node, request, &store->chunk)) return error;

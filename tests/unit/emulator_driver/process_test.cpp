@@ -339,8 +339,8 @@ TEST_F(DriverTest, StoreCountersAreFolded) {
   std::memcpy(bytes + 55936 + 512 + 8, &seven, 8);  // counter 32 of core 1
   abi::DsInfo release;
   for (int i = 0; i < 2; ++i) ASSERT_EQ(p.call(fd, abi::kReleaseNeuronDs, release), 0);
-  EXPECT_EQ(machine->node(0)->store_totals[1], 5u);
-  EXPECT_EQ(machine->node(0)->store_totals[96 + 32], 7u);
+  EXPECT_EQ(machine->node(0)->store_totals[0][1], 5u);
+  EXPECT_EQ(machine->node(0)->store_totals[1][32], 7u);
   EXPECT_EQ(bytes[256 + 8], 0) << "cleared at once";
 }
 

@@ -10,6 +10,7 @@
 
 #include "driver/request.h"
 #include "harness.h"
+#include "support/driver_books.h"
 
 namespace opennrt::emu::test {
 namespace {
@@ -172,6 +173,86 @@ TEST_F(DriverThreads, CloseWhileInUse) {
   stop = true;
   user.join();
   EXPECT_EQ(failures, 0);
+}
+
+// Everything at once: whatever is closed under a request, nothing is left.
+TEST_F(DriverThreads, RequestsWhileOthersClose) {
+  std::atomic<int> shared[3] = {-1, -1, -1};
+  std::atomic<bool> stop{false};
+  std::thread closer([&] {
+    Process p = process(100);
+    for (int i = 0; i < 3000; ++i) {
+      for (auto& slot : shared) {
+        const int old = slot.exchange(p.open(i % 5 == 0 ? 1u : 2u));
+        if (old >= 0) (void)p.close(old);
+        if (i % 3 == 0) {
+          const int copy = machine->duplicate(slot);
+          if (copy >= 0) (void)p.close(copy);
+        }
+      }
+    }
+    for (auto& slot : shared) (void)p.close(slot);
+    stop = true;
+  });
+  in_threads([&](int t) {
+    // Of the same process and of others that use its descriptors.
+    Process p = process(t % 2 ? 100u : 101u + static_cast<std::uint32_t>(t));
+    std::mt19937 random(static_cast<unsigned>(t));
+    char text[64];
+    while (!stop) {
+      const int fd = shared[random() % 3];
+      std::uint64_t h = 0;
+      void* map = nullptr;
+      if (p.alloc(fd, 8192, &h, {.host = t < 2}) == 0) {
+        const std::uint64_t pa = p.pa(fd, h);
+        if (p.mmap(fd, 8192, 3, pa, &map) == 0) {
+          EXPECT_EQ(p.munmap(map, 8192), 0);
+        }
+        std::uint64_t mark = h;
+        (void)p.copy(fd, h, &mark, sizeof mark, 0, true);
+        (void)p.free(fd, h);
+      }
+      abi::DsInfo store;
+      (void)p.call(fd, abi::kAcquireNeuronDs, store);
+      abi::DeviceReset reset;
+      reset.nc_map = 1;
+      (void)p.call(fd, abi::kNcReset, reset);
+      abi::DeviceReady ready;
+      ready.request_id = p.client().pid;
+      (void)p.call(fd, abi::kNcResetReady, ready);
+      abi::CrwlNcMapExt cores;
+      cores.nc_count = 1;
+      (void)p.call(fd, abi::kCrwlNcRangeMarkExt0, cores);
+      (void)machine->read_text(
+          "/sys/class/neuron_device/neuron0/neuron_core0/stats/status/success/total", text,
+          sizeof text);
+    }
+  });
+  closer.join();
+  EXPECT_EQ(MachineBooks::check_idle(*machine), "");
+}
+
+// More handles than one table holds, and the descriptors of a machine.
+TEST_F(DriverTest, ManyHandlesAndDescriptors) {
+  Process p = process(10);
+  const int fd = p.open();
+  std::vector<std::uint64_t> handles(20000);
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    ASSERT_EQ(p.alloc(fd, 4096, &handles[i]), 0);
+    ASSERT_EQ(handles[i], i + 1);
+  }
+  EXPECT_EQ(MachineBooks::check(*machine), "");
+  std::vector<int> copies;
+  for (int copy = 0; (copy = machine->duplicate(fd)) >= 0;) copies.push_back(copy);
+  EXPECT_EQ(copies.size(), 4095u);
+  EXPECT_EQ(machine->duplicate(fd), -EMFILE);
+  EXPECT_EQ(process(11).open(), -EMFILE);
+  EXPECT_EQ(MachineBooks::check(*machine), "");
+  Process other = process(12);
+  for (const int copy : copies) ASSERT_EQ(other.close(copy), 0);
+  EXPECT_NE(p.pa(fd, handles[19999]), UINT64_MAX) << "another process has detached nobody";
+  ASSERT_EQ(p.close(fd), 0);
+  EXPECT_EQ(MachineBooks::check_idle(*machine), "");
 }
 
 TEST_F(DriverThreads, SemaphoreIncrementsAreNotLost) {
