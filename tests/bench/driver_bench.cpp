@@ -108,8 +108,8 @@ class Port {
     emu::abi::Semaphore s;
     std::vector<double> times;
     const double start = wall_seconds();
-    for (int i = 0;
-         i < kRequests && (i < kFewestRequests || wall_seconds() - start < kLongSeconds); ++i)
+    for (int i = 0; i < kRequests && (i < kFewestRequests || wall_seconds() - start < kLongSeconds);
+         ++i)
       times.push_back(timed(wall_seconds, [&] { call(emu::abi::kSemaphoreRead, s); }));
     return median(times) * 1e6;
   }
