@@ -84,7 +84,11 @@ NRT_STATUS guarded(const char* name, Body&& body) noexcept {
     return rejection(entry.seen());
   }
   log_call(name, "API:IN", NRT_SUCCESS);
-  const NRT_STATUS code = run(name, [&] { return std::forward<Body>(body)(session()); });
+  const NRT_STATUS code = run(name, [&]() -> Status {
+    Session& here = session();
+    Status status = std::forward<Body>(body)(here);
+    return status.is_ok() ? status : here.blame(std::move(status));
+  });
   log_call(name, "API:OUT", code);
   return code;
 }

@@ -132,6 +132,22 @@ Session::~Session() {
   kmgr::Tensors::instance().clear();
 }
 
+Status Session::blame(Status status) const {
+  switch (status.code()) {
+    case NRT_INVALID:
+    case NRT_INVALID_HANDLE:
+    case NRT_QUEUE_FULL:
+      return status;
+    default:
+      break;
+  }
+  const std::string lost = driver_ ? driver_->lost() : std::string();
+  if (lost.empty()) return status;
+  const std::string message(status.message());
+  if (message.find(lost) != std::string::npos && status.code() == NRT_HW_ERROR) return status;
+  return Status::make(NRT_HW_ERROR, "{}; {}", message, lost).because(Cause::kDeviceLost);
+}
+
 Result<std::unique_ptr<Session>> Session::start() {
   std::unique_ptr<Session> out(new Session);
   config::Loaded loaded = config::load({.environment = config::process_environment()});
@@ -146,9 +162,9 @@ Result<std::unique_ptr<Session>> Session::start() {
   for (const std::string& line : out->config_->without_effect())
     ONRT_LOG(kConfig, kWarn, "{}", line);
   const nrt_ucode_info microcode = take_microcode();
-  ONRT_TRY(out->open_devices());
+  if (Status opened = out->open_devices(); !opened) return out->blame(std::move(opened));
   ONRT_TRY(out->check_microcode(microcode));
-  ONRT_TRY(out->bring_up());
+  if (Status ready = out->bring_up(); !ready) return out->blame(std::move(ready));
   out->make_collectives();
   out->publish();
   return out;

@@ -37,6 +37,8 @@ class Session {
   collectives::Communicators& communicators() { return *communicators_; }
   collectives::SendRecv& send_recv() { return *send_recv_; }
   const book::Driver& driver() const { return *driver_; }
+  // A failure after the devices have ended is theirs.
+  Status blame(Status status) const;
   const book::Machine& machine() const { return machine_; }
   const config::Config& config() const { return *config_; }
   // The implicit asynchronous mode is asked for (exec_callback.h).

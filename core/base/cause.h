@@ -20,6 +20,7 @@ enum class Cause : std::int8_t {
   kConfiguration,
   kExecutionTimeout,
   kPluginMissing,
+  kDeviceLost,
   kCount
 };
 
@@ -38,6 +39,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Cause::kC
         "NEURON_RT_EXEC_TIMEOUT when it is loaded",
         "`opennrt plugins` shows where plugins are looked for, what was found and why it was "
         "refused; install the missing package or repair the refused one",
+        "nrt_close, then nrt_init: that starts a new software device",
 };
 
 constexpr std::string_view resolution(Cause cause) {

@@ -86,6 +86,16 @@ Status Driver::attach_port(plugin::Loader& loader, const config::Config& config)
   return {};
 }
 
+std::string Driver::ask(const std::string& request) const {
+  if (ndl_ == nullptr || ndl_->misc == nullptr || ndl_->misc->control == nullptr) return {};
+  std::string reply(4096, '\0');
+  const std::int64_t length =
+      ndl_->misc->control(ndl_ctx_, request.c_str(), reply.data(), reply.size());
+  if (length < 0) return {};
+  reply.resize(std::min(static_cast<std::size_t>(length), reply.size() - 1));
+  return reply;
+}
+
 Status Driver::attach_ndl(plugin::Loader& loader, std::string_view name) {
   auto table = loader.ndl(name);
   if (!table.is_ok()) return std::move(table).status();

@@ -28,6 +28,11 @@ class Driver {
   const nrtp_ndl_ops& ndl() const { return *ndl_; }
   void* ctx() const { return ndl_ctx_; }
   const std::string& port_name() const { return port_name_; }
+  // A software device's answer to one of its commands; empty on silicon, which has
+  // none, and when it has nothing to say.
+  std::string ask(const std::string& request) const;
+  // Why no call can reach the devices any more; empty while they can be reached.
+  std::string lost() const { return ask("lost"); }
 
  private:
   Driver() = default;

@@ -11,6 +11,7 @@ Status errno_status(int error, std::string_view what) {
   if (error == -ENOMEM) code = NRT_RESOURCE;
   if (error == -EINVAL) code = NRT_INVALID;
   if (error == -EBUSY) code = NRT_EXEC_NC_BUSY;
+  if (error == -EOWNERDEAD) code = NRT_HW_ERROR;
   char buffer[128];
   return Status::make(code, "{}: {}", what, strerror_r(-error, buffer, sizeof buffer))
       .because(error == -EBUSY ? Cause::kDeviceInUse : Cause::kNone);

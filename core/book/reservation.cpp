@@ -2,13 +2,45 @@
 #include "book/reservation.h"
 
 #include <errno.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <sstream>
+#include <string>
 
 #include "book/errno_status.h"
 #include "log/log.h"
 
 namespace opennrt::book {
+
+namespace {
+
+// Who holds cores of a range, as "core 3: pid 17 (command)"; what a driver can
+// tell, which the kernel's cannot.
+std::string owners_of(const Driver& driver, const Machine& machine, std::uint32_t start,
+                      std::uint32_t end, std::uint32_t lnc_size) {
+  std::string out, last;
+  std::istringstream lines(driver.ask("owners"));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::uint32_t device = 0, core = 0;
+    std::string pid, command;
+    if (!(words >> device >> core >> pid) || !std::getline(words >> std::ws, command)) continue;
+    const auto place = std::find(machine.devices.begin(), machine.devices.end(), device);
+    if (place == machine.devices.end()) continue;
+    const auto at = static_cast<std::uint32_t>(place - machine.devices.begin()) *
+                        machine.cores_per_device +
+                    core;
+    if (at < start || at > end) continue;
+    const std::string one = fmt::format("core {}: pid {} ({})", at / lnc_size, pid, command);
+    if (one != last) out += (out.empty() ? "" : ", ") + one;
+    last = one;
+  }
+  return out;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Reservation>> Reservation::take(const Driver& driver, const Machine& machine,
                                                        const CoreRequest& request) {
@@ -23,11 +55,12 @@ Result<std::unique_ptr<Reservation>> Reservation::take(const Driver& driver, con
                                                    out->bitmap_.data());
   if (error == -EBUSY) {
     out->bitmap_ = {};
+    const std::string owners = owners_of(driver, machine, start, end, request.lnc_size);
     return Status::failure(
                "cores {}-{}: {} logical core(s) asked for, {} free in a row; the others are taken "
-               "by another process",
+               "by another process{}{}",
                start / request.lnc_size, end / request.lnc_size, request.count,
-               longest / request.lnc_size)
+               longest / request.lnc_size, owners.empty() ? "" : ": ", owners)
         .because(Cause::kDeviceInUse);
   }
   if (error != 0) {

@@ -261,6 +261,7 @@ StepResult ExecutionImpl::step(std::uint64_t timeout_ms) {
       now - stuck_asked_ns_ >= kAskAfterNs) {
     stuck_asked_ns_ = now;
     const SoftwareDevice::Motion motion = logical_->software.motion();
+    if (!motion.lost.empty()) return lose(NRT_HW_ERROR, motion.lost);
     if (motion.progress != progress_seen_) idle_since_ns_ = now;  // slow, not lost
     progress_seen_ = motion.progress;
     if (motion.stuck && was_stuck_ && !collect())

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "log/log.h"
+#include "tdrv/software_device.h"
 
 namespace opennrt::tdrv {
 namespace {
@@ -57,8 +58,11 @@ Status DeviceNode::open() {
   nrtp_ndl_device_info info{};
   const int rc = bindings_.ndl->device->open(bindings_.ndl_ctx, index_, &hal_.handle, &info);
   if (rc != 0) {
-    return Status::make(rc == -EBUSY ? NRT_EXEC_NC_BUSY : NRT_FAILURE,
-                        "opening device {} failed: {}", index_, std::strerror(-rc));
+    const std::string holders =
+        rc == -EBUSY ? SoftwareDevice(bindings_).holders(index_) : std::string();
+    return Status::make(status_of_errno(rc), "opening device {} failed: {}{}{}", index_,
+                        std::strerror(-rc), holders.empty() ? "" : "; it is used by ", holders)
+        .because(rc == -EBUSY ? Cause::kDeviceInUse : Cause::kNone);
   }
   open_ = true;
   if (info.arch != bindings_.arch->arch_type) {

@@ -32,6 +32,8 @@ NRT_STATUS status_of_errno(int negative_errno) {
       return NRT_INVALID;
     case EBUSY:
       return NRT_EXEC_NC_BUSY;
+    case EOWNERDEAD:
+      return NRT_HW_ERROR;
     default:
       return NRT_FAILURE;
   }
@@ -228,7 +230,9 @@ Status Dmem::check(std::uint64_t offset, std::uint64_t bytes) const {
 }
 
 Status Dmem::failed(const char* what, std::uint64_t offset, std::uint64_t bytes, int rc) const {
-  const NRT_STATUS code = rc == -ENOMEM ? NRT_RESOURCE : NRT_FAILURE;
+  const NRT_STATUS code = rc == -ENOMEM      ? NRT_RESOURCE
+                          : rc == -EOWNERDEAD ? NRT_HW_ERROR
+                                              : NRT_FAILURE;
   return Status::make(code, "[ND {}][NC {}] {} {} bytes at offset {} of '{}' failed: {}",
                       pool_->device_index(), core_, what, bytes, offset, hint_, std::strerror(-rc));
 }

@@ -28,7 +28,7 @@
 namespace opennrt::tdrv {
 
 // Driver results as status codes: ENOMEM -> NRT_RESOURCE, EINVAL -> NRT_INVALID,
-// EBUSY -> NRT_EXEC_NC_BUSY, everything else NRT_FAILURE.
+// EBUSY -> NRT_EXEC_NC_BUSY, EOWNERDEAD -> NRT_HW_ERROR, everything else NRT_FAILURE.
 NRT_STATUS status_of_errno(int negative_errno);
 
 // Per device: the driver handle, staging buffers and accounting of all memory

@@ -26,7 +26,7 @@ SoftwareDevice::SoftwareDevice(const Bindings& bindings) {
 
 std::optional<std::string> SoftwareDevice::ask(const std::string& request) const {
   if (control_ == nullptr) return std::nullopt;
-  std::string reply(2048, '\0');
+  std::string reply(4096, '\0');
   const std::int64_t length = control_(ctx_, request.c_str(), reply.data(), reply.size());
   if (length < 0) return std::nullopt;
   reply.resize(std::min(static_cast<std::size_t>(length), reply.size() - 1));
@@ -36,10 +36,26 @@ std::optional<std::string> SoftwareDevice::ask(const std::string& request) const
 SoftwareDevice::Motion SoftwareDevice::motion() const {
   Motion motion;
   const std::optional<std::string> reply = ask("stuck");
+  if (!reply) motion.lost = ask("lost").value_or("");
   if (!reply || reply->size() < 3) return motion;
   motion.stuck = reply->front() == '1';
   std::from_chars(reply->data() + 2, reply->data() + reply->size(), motion.progress);
   return motion;
+}
+
+std::string SoftwareDevice::holders(std::uint32_t device) const {
+  std::string out;
+  std::string text = ask(fmt::format("holders {}", device)).value_or("");
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    const std::size_t space = line.find(' ');
+    if (space != std::string::npos)
+      out += fmt::format("{}pid {} ({})", out.empty() ? "" : ", ", line.substr(0, space),
+                         line.substr(space + 1));
+    at = end + 1;
+  }
+  return out;
 }
 
 std::string SoftwareDevice::describe(std::uint32_t device, std::uint32_t core) const {

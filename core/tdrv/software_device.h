@@ -28,8 +28,11 @@ class SoftwareDevice {
   struct Motion {
     bool stuck = false;          // no engine and no DMA queue of the machine can go on
     std::uint64_t progress = 0;  // grows while programs get on, not in an endless loop
+    std::string lost;            // not empty: the device has ended, and how
   };
   Motion motion() const;
+  // Processes that use a device, as "pid 1 (command), ..."; empty: nobody can tell.
+  std::string holders(std::uint32_t device) const;
   // Engines of a core that stand inside a program or have failed.
   std::string describe(std::uint32_t device, std::uint32_t core) const;
   // One engine of it.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <optional>
 #include <string_view>
 
@@ -87,6 +86,46 @@ int describe_engine(Machine& machine, std::string_view text, std::string* reply)
   return 0;
 }
 
+// What a process was started as, for people.
+std::string command_of(std::uint32_t pid) {
+  constexpr std::size_t kMost = 160;
+  std::string text;
+  for (const char* file : {"cmdline", "comm"}) {
+    const std::string path = "/proc/" + std::to_string(pid) + "/" + file;
+    std::FILE* stream = std::fopen(path.c_str(), "re");
+    if (!stream) continue;
+    text.resize(kMost);
+    text.resize(std::fread(text.data(), 1, text.size(), stream));
+    std::fclose(stream);
+    for (char& c : text)
+      if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+    text.erase(text.find_last_not_of(' ') + 1);
+    if (!text.empty()) return text;
+  }
+  return "(ended)";
+}
+
+int list_holders(Machine& machine, std::string_view text, std::string* reply) {
+  int error = 0;
+  DeviceNode* node = take_node(machine, &text, &error);
+  if (!node) return error;
+  for (const std::uint32_t pid : machine.attached(*node))
+    *reply += std::to_string(pid) + " " + command_of(pid) + "\n";
+  return 0;
+}
+
+int list_owners(Machine& machine, std::string* reply) {
+  std::uint32_t index = 0;
+  for (const std::uint32_t pid : machine.core_owners()) {
+    const std::uint32_t core = index++;
+    if (pid != 0)
+      *reply += std::to_string(core / machine.cores()) + " " +
+                std::to_string(core % machine.cores()) + " " + std::to_string(pid) + " " +
+                command_of(pid) + "\n";
+  }
+  return 0;
+}
+
 // "variable" and "image" for the inspector. 0 or -errno.
 int tell_inspector(Machine& machine, bool image, std::string_view text) {
   int error = 0;
@@ -124,13 +163,13 @@ std::string report_text(Machine& machine) {
   return "findings " + std::to_string(findings) + "\n" + lines;
 }
 
-int control(Machine& machine, const char* request, std::string* reply) {
+int control(Machine& machine, const char* request, std::string* reply, std::uint32_t pid) {
   if (!request) return -EINVAL;
   std::string_view text(request);
   const std::string_view command = take_word(&text);
   reply->clear();
   if (command == "stuck") {
-    *reply = (machine.stuck() ? "1 " : "0 ") + std::to_string(machine.progress());
+    *reply = (machine.stuck(pid) ? "1 " : "0 ") + std::to_string(machine.progress(pid));
     return 0;
   }
   if (command == "verify") {
@@ -145,11 +184,12 @@ int control(Machine& machine, const char* request, std::string* reply) {
     const auto address = take_number(&text);
     if (!address) return -EINVAL;
     Machine::Mapping mapping;
-    if (!machine.find_mapping(static_cast<std::uint32_t>(getpid()), *address, &mapping))
-      return -ENXIO;
+    if (!machine.find_mapping(pid, *address, &mapping)) return -ENXIO;
     *reply = std::to_string(mapping.memory_offset + (*address - mapping.address));
     return 0;
   }
+  if (command == "holders") return list_holders(machine, text, reply);
+  if (command == "owners") return list_owners(machine, reply);
   if (command == "engine") return describe_engine(machine, text, reply);
   if (command == "image" || command == "variable")
     return tell_inspector(machine, command == "image", text);

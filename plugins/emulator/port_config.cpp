@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
 
@@ -150,6 +151,75 @@ bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string*
   get(host, "emulator.inspect_dir", &out->inspect.directory, kPathBytes);
   get(host, "emulator.report", &out->report, kPathBytes);
   out->memory_limit = cgroup_memory_max();
+  return true;
+}
+
+bool read_scope(const nrtp_host* host, bool* one_for_all, std::string* error) {
+  std::string scope = "process";
+  get(host, "emulator.scope", &scope);
+  *one_for_all = scope == "machine";
+  if (scope == "machine" || scope == "process") return true;
+  *error = "emulator.scope is \"" + scope + "\", allowed are process, machine";
+  return false;
+}
+
+std::vector<remote::Setting> machine_settings(const nrtp_host* host) {
+  // With their defaults: what is not set is this.
+  static constexpr struct {
+    const char* key;
+    const char* otherwise;
+    bool size, path, list = false;
+  } kKeys[] = {
+      {"emulator.product", "auto", false, false},
+      {"emulator.devices", "1", true, false},
+      {"emulator.hbm_bytes", "", true, false},
+      {"emulator.host_bytes", "", true, false},
+      {"emulator.threads", "", true, false},
+      {"emulator.driver_version", "", false, false},
+      {"emulator.verify", "", false, false, true},
+      {"emulator.verify.order_seed", "", true, false},
+      {"emulator.verify.poison", "", false, false},
+      {"emulator.verify.races", "", false, false},
+      {"emulator.verify.coverage", "", false, false},
+      {"emulator.verify.bounds", "", false, false},
+      {"emulator.unconfirmed_instructions", "run", false, false},
+      {"emulator.faults", "", false, false, true},
+      {"emulator.inspect", "", false, false, true},
+      {"emulator.inspect_dir", "", false, true},
+      {"emulator.report", "", false, true},
+  };
+  std::vector<remote::Setting> out;
+  for (const auto& k : kKeys) {
+    std::string value;
+    if (!get(host, k.key, &value, k.list ? kListBytes : kPathBytes)) value = k.otherwise;
+    std::uint64_t bytes = 0;
+    if (k.size && !value.empty() && parse_bytes(value, &bytes)) value = std::to_string(bytes);
+    // The daemon's working directory is another one.
+    if (k.path && !value.empty() && value.front() != '/')
+      value = std::filesystem::absolute(value).string();
+    out.emplace_back(k.key, std::move(value));
+  }
+  return out;
+}
+
+bool read_remote_options(const nrtp_host* host, remote::Options* out, std::string* error) {
+  get(host, "emulator.socket", &out->socket, kPathBytes);
+  if (!out->socket.empty() && out->socket.front() != '/') {
+    *error = "emulator.socket is \"" + out->socket + "\", which is no absolute path";
+    return false;
+  }
+  out->settings = machine_settings(host);
+  // auto takes what there is.
+  std::erase_if(out->settings, [](const remote::Setting& s) {
+    return s.first == "emulator.product" && s.second == "auto";
+  });
+  return true;
+}
+
+bool read_idle_exit(const nrtp_host* host, std::uint32_t* seconds, std::string* error) {
+  std::uint64_t value = *seconds;
+  if (!number(host, "emulator.idle_exit_s", &value, error)) return false;
+  *seconds = static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX));
   return true;
 }
 

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "driver/machine.h"
 #include "opennrt/plugin.h"
+#include "remote/client.h"
 
 namespace opennrt::emu {
 
@@ -13,6 +15,15 @@ namespace opennrt::emu {
 // hbm_bytes, host_bytes, driver_version. False with *error filled on a value
 // that cannot be used.
 bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string* error);
+
+// emulator.scope.
+bool read_scope(const nrtp_host* host, bool* one_for_all, std::string* error);
+// Every key that makes up the machine, with numbers and paths in one form.
+std::vector<remote::Setting> machine_settings(const nrtp_host* host);
+// How to reach the daemon, and what its machine must be.
+bool read_remote_options(const nrtp_host* host, remote::Options* out, std::string* error);
+// emulator.idle_exit_s; unset leaves *seconds.
+bool read_idle_exit(const nrtp_host* host, std::uint32_t* seconds, std::string* error);
 
 // Memory limit of the control group of this process in bytes, 0 = none.
 // root: where the cgroup file system is mounted, tests give their own.

@@ -4,23 +4,72 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <iterator>
+#include <mutex>
 #include <stdexcept>
 
 namespace opennrt::replay {
 
-Buffer::Buffer(std::size_t bytes, std::uint8_t fill) : bytes_(bytes) {
-  constexpr std::size_t kPageBytes = 4096;
-  const std::size_t usable = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-  mapped_ = usable + kPageBytes;
-  void* p = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) throw std::runtime_error("no memory for a buffer");
-  mapping_ = static_cast<std::uint8_t*>(p);
-  if (usable) mprotect(mapping_, usable, PROT_READ | PROT_WRITE);
-  data_ = mapping_ + usable - bytes;
-  if (bytes) std::memset(data_, fill, bytes);
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+// Places of a few sizes, each with an unmapped page behind it.
+struct Arena {
+  struct Room {
+    std::size_t bytes, count;
+    std::vector<std::uint8_t*> free;
+  };
+  std::mutex mutex;
+  Room rooms[4] = {{kPageBytes, 4096, {}},
+                   {128 << 10, 512, {}},
+                   {4 << 20, 32, {}},
+                   {std::size_t{128} << 20, 4, {}}};
+
+  Arena() {
+    for (Room& room : rooms) {
+      const std::size_t step = room.bytes + kPageBytes;
+      void* p = mmap(nullptr, step * room.count, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (p == MAP_FAILED) throw std::runtime_error("no memory for buffers");
+      for (std::size_t i = 0; i < room.count; ++i) {
+        std::uint8_t* place = static_cast<std::uint8_t*>(p) + i * step;
+        mprotect(place + room.bytes, kPageBytes, PROT_NONE);
+        room.free.push_back(place);
+      }
+    }
+  }
+};
+
+Arena& arena() {
+  static Arena* const all = new Arena;
+  return *all;
 }
 
-Buffer::~Buffer() { munmap(mapping_, mapped_); }
+}  // namespace
+
+void make_buffer_arena() { arena(); }
+
+Buffer::Buffer(std::size_t bytes, std::uint8_t fill) : bytes_(bytes) {
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  for (room_ = 0; room_ < std::size(a.rooms); ++room_) {
+    Arena::Room& room = a.rooms[room_];
+    if (bytes > room.bytes || room.free.empty()) continue;
+    page_ = room.free.back();
+    room.free.pop_back();
+    data_ = page_ + room.bytes - bytes;
+    std::memset(data_, fill, bytes);
+    return;
+  }
+  throw std::runtime_error("no memory for a buffer");
+}
+
+Buffer::~Buffer() {
+  Arena& a = arena();
+  const std::lock_guard lock(a.mutex);
+  a.rooms[room_].free.push_back(page_);
+}
 
 std::uint64_t Buffer::address() const { return reinterpret_cast<std::uintptr_t>(data_); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of a replayed caller: ends at an unmapped page, so that a driver that
-// moves too much is caught, and can be made partly readable on purpose.
+// Memory of a replayed caller, which forked processes share: ends at an unmapped page, so that a
+// driver that moves too much is caught, and can be made partly readable on purpose.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,10 @@
 namespace opennrt::replay {
 
 inline constexpr std::uint8_t kCanary = 0xA5;
+
+// Makes the memory of all buffers. Processes that are to see them are forked
+// after it.
+void make_buffer_arena();
 
 class Buffer {
  public:
@@ -25,8 +29,9 @@ class Buffer {
   bool untouched() const;  // still all canary
 
  private:
-  std::uint8_t* mapping_;
-  std::size_t mapped_, bytes_;
+  std::size_t room_;  // size class of the arena
+  std::uint8_t* page_;
+  std::size_t bytes_;
   std::uint8_t* data_;
 };
 

@@ -87,7 +87,7 @@ void Session::check_result(const YAML::Node& step, std::int64_t result) {
 bool Session::same_text(const std::string& expected, const std::string& actual) {
   if (expected == "KPTR" || expected == "FD") return true;
   if (expected.starts_with("pid."))
-    return std::to_string(actor(expected.substr(4)).client.pid) == actual;
+    return std::to_string(actor(expected.substr(4)).agent->pid()) == actual;
   const std::uint64_t number = std::stoull(actual);
   if (expected == "BAR0") return number != 0;
   if (expected.starts_with("HOST")) {

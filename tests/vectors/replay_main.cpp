@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// driver_replay TRANSCRIPT INTERFACE [SCENARIO]
-// Replays the recorded scenarios of the kernel driver against the emulated one
-// and reports what is equal, what cannot be replayed yet, and what differs.
+// driver_replay [--through process|daemon] TRANSCRIPT INTERFACE [SCENARIO]
+// Replays the recorded scenarios of the kernel driver against the emulated one, in
+// this process or by processes that reach it through the daemon's socket, and reports what is
+// equal, what cannot be replayed yet, and what differs.
 #include <yaml-cpp/yaml.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -76,8 +78,22 @@ emu::MachineConfig config_of(const Recorded& recorded, const emu::DriverPreset* 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    std::fprintf(stderr, "usage: %s TRANSCRIPT INTERFACE [SCENARIO]\n", argv[0]);
+  std::string way = "process";
+  if (argc > 2 && std::strcmp(argv[1], "--through") == 0) {
+    way = argv[2];
+    argv += 2;
+    argc -= 2;
+  }
+  if (argc < 3 || (way != "process" && way != "daemon")) {
+    std::fprintf(
+        stderr,
+        "usage: driver_replay [--through process|daemon] TRANSCRIPT INTERFACE [SCENARIO]\n");
+    return 2;
+  }
+  const bool through_daemon = way == "daemon";
+  replay::make_buffer_arena();
+  if (through_daemon && !replay::start_nursery()) {
+    std::fprintf(stderr, "no process can be forked: %s\n", std::strerror(errno));
     return 2;
   }
   for (int i = 1; i < 3; ++i)
@@ -104,8 +120,8 @@ int main(int argc, char** argv) {
     if (argc > 3 && name != argv[3]) continue;
     replay::Report report;
     try {
-      replay::Session session(interface, config_of(*recorded, preset, scenario), name,
-                              preset->text);
+      replay::Session session(interface, config_of(*recorded, preset, scenario), name, preset->text,
+                              through_daemon);
       report = session.run(scenario);
     } catch (const replay::NotYet& e) {
       report.not_yet = e.reason;

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "agent.h"
 #include "buffer.h"
 #include "driver/machine.h"
 #include "layout.h"
@@ -42,7 +43,7 @@ struct Map {
 };
 
 struct Actor {
-  emu::Client client;
+  std::unique_ptr<Agent> agent;
   std::vector<std::pair<std::string, int>> descriptors;  // in the order of opening
   std::map<std::string, Map> maps;
   std::thread pending;
@@ -59,8 +60,9 @@ struct Outcome {
 
 class Session {
  public:
+  // through_daemon: every process of the recording is one of its own.
   Session(const Interface& interface, const emu::MachineConfig& config, const std::string& scenario,
-          const std::string& driver);
+          const std::string& driver, bool through_daemon);
   Report run(const YAML::Node& scenario);
 
  private:
@@ -74,7 +76,7 @@ class Session {
   void do_munmap(Actor& actor, const YAML::Node& step);
   void do_load(Actor& actor, const YAML::Node& step);
   void do_store(Actor& actor, const YAML::Node& step);
-  void do_file(const YAML::Node& step);
+  void do_file(Actor& who, const YAML::Node& step);
   void do_alloc_many(Actor& actor, const YAML::Node& step);
   void do_request(Actor& actor, const YAML::Node& step);
   Outcome call(Actor& actor, const YAML::Node& step, const Request& request,
@@ -113,7 +115,7 @@ class Session {
 
   const Interface& interface_;
   std::unique_ptr<emu::Machine> machine_;
-  emu::CheckedMemory memory_;
+  std::unique_ptr<Transport> transport_;
   std::string scenario_, driver_;
   std::map<std::string, Actor> actors_;
   std::map<std::string, std::uint64_t> bound_;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Steps of a scenario.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -31,17 +29,19 @@ std::string text(const YAML::Node& step, const char* key, const std::string& fal
 }  // namespace
 
 Session::Session(const Interface& interface, const emu::MachineConfig& config,
-                 const std::string& scenario, const std::string& driver)
-    : interface_(interface), memory_(getpid()), scenario_(scenario), driver_(driver) {
+                 const std::string& scenario, const std::string& driver, bool through_daemon)
+    : interface_(interface), scenario_(scenario), driver_(driver) {
   std::string error;
   machine_ = emu::Machine::create(config, &error);
   if (!machine_) throw NotYet{"no machine: " + error};
+  transport_ = through_daemon ? make_remote(*machine_, &error) : make_local(*machine_);
+  if (!transport_) throw NotYet{"no daemon: " + error};
 }
 
 Actor& Session::actor(const std::string& name) {
   Actor& a = actors_[name];
-  if (a.client.pid == 0)
-    a.client.pid = kFirstPid + static_cast<std::uint32_t>(std::stoul(name.substr(1)));
+  if (!a.agent)
+    a.agent = transport_->start(kFirstPid + static_cast<std::uint32_t>(std::stoul(name.substr(1))));
   return a;
 }
 
@@ -83,7 +83,7 @@ void Session::step(const YAML::Node& step) {
   if (const auto it = kSteps.find(what); it != kSteps.end()) return (this->*it->second)(who, step);
   if (what == "exit" || what == "kill") return do_exit(who);
   if (what == "dup") {
-    const int fd = machine_->duplicate(descriptor(who, step["fd"].as<std::string>()));
+    const int fd = who.agent->duplicate(descriptor(who, step["fd"].as<std::string>()));
     if (fd >= 0) who.descriptors.emplace_back(step["to"].as<std::string>(), fd);
     return check_result(step, fd < 0 ? fd : 0);
   }
@@ -96,7 +96,7 @@ void Session::step(const YAML::Node& step) {
     return;
   }
   if (what == "dropcaps") return;  // no caller of the emulator has any
-  if (what == "readfile" || what == "writefile") return do_file(step);
+  if (what == "readfile" || what == "writefile") return do_file(who, step);
   do_request(who, step);
 }
 
@@ -107,7 +107,7 @@ void Session::do_open(Actor& who, const YAML::Node& step) {
   if (step["in"] && step["in"]["flags"]) flags = 3;
   std::string path = text(step, "path", "/dev/neuron0");
   if (step["in"] && step["in"]["path"]) path = step["in"]["path"].as<std::string>();
-  const int fd = machine_->open(who.client, path.c_str(), flags);
+  const int fd = who.agent->open(path, flags);
   if (fd >= 0) {
     const std::string name = step["fd"].as<std::string>();
     std::erase_if(who.descriptors, [&](const auto& d) { return d.first == name; });
@@ -120,20 +120,23 @@ void Session::do_close(Actor& who, const YAML::Node& step) {
   const std::string name = step["fd"].as<std::string>();
   const int fd = descriptor(who, name);
   std::erase_if(who.descriptors, [&](const auto& d) { return d.first == name; });
-  check_result(step, machine_->close(who.client, fd));
+  check_result(step, who.agent->close(fd));
 }
 
 void Session::do_fork(Actor& who, const YAML::Node& step) {
-  Actor& child = actor(step["child"].as<std::string>());
-  for (const auto& [name, fd] : who.descriptors)
-    child.descriptors.emplace_back(name, machine_->duplicate(fd));
+  const std::string name = step["child"].as<std::string>();
+  std::vector<int> descriptors;
+  for (const auto& [known, fd] : who.descriptors) descriptors.push_back(fd);
+  Actor& child = actors_[name];
+  child.agent = who.agent->fork(kFirstPid + static_cast<std::uint32_t>(std::stoul(name.substr(1))),
+                                &descriptors);
+  for (std::size_t i = 0; i < descriptors.size(); ++i)
+    child.descriptors.emplace_back(who.descriptors[i].first, descriptors[i]);
 }
 
 void Session::do_exit(Actor& who) {
-  for (const auto& [name, fd] : who.descriptors) machine_->close(who.client, fd);
+  who.agent->end();
   who.descriptors.clear();
-  for (const auto& [name, map] : who.maps)
-    if (map.address) machine_->munmap(who.client, reinterpret_cast<void*>(map.address), map.bytes);
   who.maps.clear();
   who.alive = false;
 }
@@ -146,10 +149,8 @@ void Session::do_mmap(Actor& who, const YAML::Node& step) {
   Map map;
   map.offset = value(who, in["off"]);
   map.bytes = value(who, in["size"]);
-  void* address = nullptr;
-  const int result = machine_->mmap(who.client, descriptor(who, step["fd"].as<std::string>()),
-                                    map.bytes, bits, map.offset, &address);
-  map.address = reinterpret_cast<std::uintptr_t>(address);
+  const int result = who.agent->mmap(descriptor(who, step["fd"].as<std::string>()), map.bytes, bits,
+                                     map.offset, &map.address);
   map.refused = result != 0;
   for (const emu::SpecialMap& special : machine_->facts().special)
     if (special.offset == map.offset && special.resource == emu::Resource::kSemaphore &&
@@ -165,7 +166,7 @@ Map& Session::map_of(Actor& who, const YAML::Node& step) {
 
 void Session::do_munmap(Actor& who, const YAML::Node& step) {
   Map& map = map_of(who, step);
-  const int result = machine_->munmap(who.client, reinterpret_cast<void*>(map.address), map.bytes);
+  const int result = who.agent->munmap(map.address, map.bytes);
   // The name stays: later steps ask for an address that is no longer mapped.
   check_result(step, result);
 }
@@ -195,7 +196,7 @@ void Session::do_load(Actor& who, const YAML::Node& step) {
     }
     std::memcpy(out.data(), &word, sizeof word);
   } else {
-    const int r = memory_.read(map.address + offset, out.data(), out.bytes());
+    const int r = who.agent->load(map.address + offset, out.data(), out.bytes());
     const bool fault = step["fault"].IsDefined();
     if ((r != 0) != fault) differ(fault ? "load succeeds, a fault is recorded" : "load faults");
     if (r != 0) return;
@@ -218,16 +219,16 @@ void Session::do_store(Actor& who, const YAML::Node& step) {
       deviate("store through a mapping that the emulator refuses is left out");
     return;
   }
-  const int r = memory_.write(map.address + offset, &word, sizeof word);
+  const int r = who.agent->store(map.address + offset, &word, sizeof word);
   if ((r != 0) != fault) differ(fault ? "store succeeds, a fault is recorded" : "store faults");
 }
 
-void Session::do_file(const YAML::Node& step) {
+void Session::do_file(Actor& who, const YAML::Node& step) {
   const std::string path = step["path"].as<std::string>();
   if (step["do"].as<std::string>() == "writefile")
-    return check_result(step, machine_->write_text(path.c_str(), text(step, "text")));
+    return check_result(step, who.agent->write_text(path, text(step, "text")));
   char buffer[256];
-  const std::int64_t n = machine_->read_text(path.c_str(), buffer, sizeof buffer);
+  const std::int64_t n = who.agent->read_text(path, buffer, sizeof buffer);
   check_result(step, n);
   const std::string recorded = step["out"] && step["out"]["text"]
                                    ? step["out"]["text"].as<std::string>()
@@ -282,8 +283,8 @@ void Session::do_request(Actor& who, const YAML::Node& step) {
     request.code = static_cast<std::uint32_t>(std::stoull(in["code"], nullptr, 0));
     std::uint64_t address = 0;
     const auto buffer = make_buffer(who, in["arg"], &address);
-    const std::int64_t result = machine_->ioctl(
-        who.client, memory_, descriptor(who, step["fd"].as<std::string>()), request.code, address);
+    const std::int64_t result =
+        who.agent->ioctl(descriptor(who, step["fd"].as<std::string>()), request.code, address);
     return check_result(step, result);
   }
   const auto it = interface_.requests.find(name);

@@ -33,7 +33,7 @@ std::uint64_t Session::value(Actor& actor, const std::string& text) {
   const std::string head = text.substr(0, sign);
   std::uint64_t base = 0;
   if (head.starts_with("$pid.")) {
-    base = this->actor(head.substr(5)).client.pid;
+    base = this->actor(head.substr(5)).agent->pid();
   } else if (head.starts_with("$")) {
     const auto it = bound_.find(head.substr(1));
     if (it == bound_.end()) throw NotYet{"nothing is bound to " + head};
@@ -168,8 +168,7 @@ Outcome Session::call(Actor& actor, const YAML::Node& step, const Request& reque
   std::uint64_t address = request.none ? 0 : argument.address();
   if (fields.count("arg")) address = value(actor, fields["arg"]);
   outcome.result =
-      machine_->ioctl(actor.client, memory_, descriptor(actor, step["fd"].as<std::string>()),
-                      request.code, address);
+      actor.agent->ioctl(descriptor(actor, step["fd"].as<std::string>()), request.code, address);
   return outcome;
 }
 

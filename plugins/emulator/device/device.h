@@ -102,10 +102,10 @@ class Device {
   virtual bool run(std::uint64_t max_records) = 0;
   // True when some core could make progress.
   virtual bool runnable() = 0;
-  // True when none could, and no thread is running one.
-  virtual bool idle() = 0;
-  // Grows while programs get on; stands still in an endless loop.
-  virtual std::uint64_t progress() = 0;
+  // True when none of these cores could, and no thread is running one.
+  virtual bool idle(std::uint32_t cores) = 0;
+  // Grows while programs of these cores get on; stands still in an endless loop.
+  virtual std::uint64_t progress(std::uint32_t cores) = 0;
 
   // One line about every engine that stands inside a program or has failed:
   // engine, slot address, wait mode, index, value, threshold. For reports of

@@ -20,7 +20,7 @@ std::string describe(const char* what, const char* name, std::uint64_t bytes, in
 }  // namespace
 
 std::unique_ptr<Region> Region::create(const char* name, std::uint64_t bytes, std::string* error) {
-  int fd = memfd_create(name, MFD_CLOEXEC);
+  int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd >= 0 && fd <= STDERR_FILENO) {
     // The process closed its standard streams. What it prints all the same must
     // not land in device memory.
@@ -36,6 +36,12 @@ std::unique_ptr<Region> Region::create(const char* name, std::uint64_t bytes, st
   }
   if (ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
     *error = describe("ftruncate", name, bytes, errno);
+    close(fd);
+    return nullptr;
+  }
+  // Whoever gets the descriptor cannot take pages away under the others.
+  if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    *error = describe("sealing", name, bytes, errno);
     close(fd);
     return nullptr;
   }
@@ -82,6 +88,13 @@ std::unique_ptr<DeviceMemory> DeviceMemory::create(const MemoryConfig& config, s
       config.host ? config.host : Region::create("opennrt-host", config.host_bytes, error);
   if (!memory->host_) return nullptr;
   return memory;
+}
+
+Region* DeviceMemory::find(const void* p) {
+  for (auto* list : {&hbm_, &sbuf_, &psum_})
+    for (auto& region : *list)
+      if (region->contains(p)) return region.get();
+  return host_->contains(p) ? host_.get() : nullptr;
 }
 
 }  // namespace opennrt::emu

@@ -56,6 +56,8 @@ class DeviceMemory {
   Region& host() { return *host_; }
   Region& sbuf(std::uint32_t core) { return *sbuf_[core]; }
   Region& psum(std::uint32_t core) { return *psum_[core]; }
+  // The region that holds the byte, else nullptr.
+  Region* find(const void* p);
   std::uint32_t hbm_channels() const { return static_cast<std::uint32_t>(hbm_.size()); }
   std::uint32_t cores() const { return static_cast<std::uint32_t>(sbuf_.size()); }
 

@@ -384,14 +384,17 @@ bool Silicon::runnable() {
          dma_->has_pending();
 }
 
-bool Silicon::idle() {
+bool Silicon::idle(std::uint32_t cores) {
   if (dma_->has_pending()) return false;
-  return std::all_of(cores_.begin(), cores_.end(), [](const auto& core) { return core->idle(); });
+  for (std::uint32_t i = 0; i < cores_.size(); ++i)
+    if ((cores >> i & 1) && !cores_[i]->idle()) return false;
+  return true;
 }
 
-std::uint64_t Silicon::progress() {
+std::uint64_t Silicon::progress(std::uint32_t cores) {
   std::uint64_t sum = 0;
-  for (const auto& core : cores_) sum += core->slots_reached();
+  for (std::uint32_t i = 0; i < cores_.size(); ++i)
+    if (cores >> i & 1) sum += cores_[i]->slots_reached();
   return sum;
 }
 

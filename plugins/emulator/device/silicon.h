@@ -49,8 +49,8 @@ class Silicon final : public Device, public Bus {
   void reset_cores(std::uint32_t mask) override;
   bool run(std::uint64_t max_records) override;
   bool runnable() override;
-  bool idle() override;
-  std::uint64_t progress() override;
+  bool idle(std::uint32_t cores) override;
+  std::uint64_t progress(std::uint32_t cores) override;
   std::string describe(std::uint32_t core) override;
   std::string describe_engine(std::uint32_t core, std::uint32_t engine,
                               std::uint64_t* program_counter) override;

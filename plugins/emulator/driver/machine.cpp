@@ -3,6 +3,8 @@
 // Construction, descriptors, attach and clean-up.
 #include "driver/machine.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -46,7 +48,7 @@ Machine::Machine(const MachineConfig& config) : config_(config) {
 Machine::~Machine() {
   // Mappings of their own go before the nodes whose memory they show.
   for (Mapping& m : mappings_)
-    if (m.own) (void)munmap({}, reinterpret_cast<void*>(m.address), m.bytes);
+    if (m.own) ::munmap(reinterpret_cast<void*>(m.address), m.bytes);
   mappings_.clear();
   nodes_.clear();
 }
@@ -261,6 +263,14 @@ int Machine::close(const Client& client, int fd) {
   return 0;
 }
 
+std::vector<std::uint32_t> Machine::attached(DeviceNode& node) {
+  std::vector<std::uint32_t> pids;
+  std::lock_guard lock(node.mutex);
+  for (const Attach& a : node.attached)
+    if (a.count) pids.push_back(a.pid);
+  return pids;
+}
+
 void Machine::detach(DeviceNode& node, std::uint32_t pid) {
   std::lock_guard lock(node.mutex);
   Attach* slot = node.find_attached(pid);
@@ -370,14 +380,32 @@ bool Machine::run(std::uint64_t max_records) {
   return any;
 }
 
-bool Machine::stuck() {
-  return std::all_of(nodes_.begin(), nodes_.end(),
-                     [](const auto& node) { return node->device->idle(); });
+std::vector<std::uint32_t> Machine::cores_of(std::uint32_t pid) {
+  std::vector<std::uint32_t> masks(nodes_.size(), 0);
+  bool any = false;
+  {
+    std::lock_guard lock(marks_mutex_);
+    for (std::uint32_t k = 0; k < marks_.size() && k / cores() < masks.size(); ++k) {
+      if (marks_[k] != pid) continue;
+      masks[k / cores()] |= 1u << (k % cores());
+      any = true;
+    }
+  }
+  if (!any) std::fill(masks.begin(), masks.end(), UINT32_MAX);
+  return masks;
 }
 
-std::uint64_t Machine::progress() {
+bool Machine::stuck(std::uint32_t pid) {
+  const std::vector<std::uint32_t> masks = cores_of(pid);
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    if (masks[i] != 0 && !nodes_[i]->device->idle(masks[i])) return false;
+  return true;
+}
+
+std::uint64_t Machine::progress(std::uint32_t pid) {
+  const std::vector<std::uint32_t> masks = cores_of(pid);
   std::uint64_t sum = 0;
-  for (const auto& node : nodes_) sum += node->device->progress();
+  for (std::size_t i = 0; i < nodes_.size(); ++i) sum += nodes_[i]->device->progress(masks[i]);
   return sum;
 }
 

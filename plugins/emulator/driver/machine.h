@@ -81,6 +81,15 @@ class Machine {
   int mmap(const Client& client, int fd, std::uint64_t bytes, std::uint32_t prot,
            std::uint64_t offset, void** out);
   int munmap(const Client& client, void* address, std::uint64_t bytes);
+  // The two halves of mmap for a client that maps in a process of its own.
+  // decide_map: what it may map (region, offset, bytes, writable); record_mapping:
+  // where it does.
+  struct Mapping;
+  int decide_map(const Client& client, int fd, std::uint64_t bytes, std::uint32_t prot,
+                 std::uint64_t offset, Mapping* out);
+  void record_mapping(Mapping mapping, std::uint64_t address);
+  // The process has ended: its mappings are gone.
+  void forget_mappings(std::uint32_t pid);
   int exists(const char* path) const;
   std::int64_t read_text(const char* path, char* buffer, std::size_t n);
   // Bytes taken, or -errno. Only the reset attribute of a device.
@@ -88,10 +97,11 @@ class Machine {
 
   // Runs the work of all devices on the calling thread. True if anything ran.
   bool run(std::uint64_t max_records);
-  // No device could go on, and none is being run.
-  bool stuck();
-  // Sum of the devices' progress.
-  std::uint64_t progress();
+  // No core that the process has reserved could go on, and none is being run;
+  // of all cores when it has reserved none.
+  bool stuck(std::uint32_t pid);
+  // Sum of these cores' progress.
+  std::uint64_t progress(std::uint32_t pid);
 
   const MachineConfig& config() const { return config_; }
   const ArchFacts& facts() const { return facts_; }
@@ -128,10 +138,11 @@ class Machine {
     std::uint64_t address = 0, bytes = 0;
     DeviceNode* node = nullptr;
     int channel = -1;  // HBM channel, -1 for anything else
-    int memory_fd = -1;
-    std::uint64_t memory_offset = 0;  // of the mapping in memory_fd
-    bool own = false;                 // a mapping of its own, not a view into the backing
-    bool tracked = true;              // the driver still knows it
+    Region* region = nullptr;
+    std::uint64_t memory_offset = 0;  // of the mapping in the region
+    bool writable = false;
+    bool own = false;     // a mapping of its own, not a view into the backing
+    bool tracked = true;  // the driver still knows it
     std::shared_ptr<Backing> backing;
   };
   // Copy of the mapping of that process which contains the address.
@@ -141,6 +152,11 @@ class Machine {
                  std::uint32_t start, std::uint32_t end, std::uint32_t* max,
                  std::uint64_t bitmap[8]);
   void unmark_cores(const DeviceNode& node, std::uint32_t pid, const std::uint64_t bitmap[8]);
+
+  // Pids of the processes attached to a device; owner of each core in the order
+  // of the reservation table, 0 = free.
+  std::vector<std::uint32_t> attached(DeviceNode& node);
+  std::vector<std::uint32_t> core_owners();
 
   void release_host(std::uint64_t address, std::uint64_t bytes);
   void log(std::uint32_t level, const char* format, ...) const
@@ -155,6 +171,8 @@ class Machine {
   bool alloc_device(DeviceNode& node, const AllocRequest& request, std::uint64_t bytes,
                     Chunk* chunk);
   bool alloc_host(DeviceNode& node, std::uint64_t bytes, Chunk* chunk);
+  // Bit per core, by device.
+  std::vector<std::uint32_t> cores_of(std::uint32_t pid);
   DeviceNode* find_path(const char* path) const;
   bool find_file(int fd, File* out) const;
   int add_descriptor(std::uint32_t packed);
@@ -164,8 +182,9 @@ class Machine {
   void clean_up(DeviceNode& node, std::uint32_t pid);
   void replace_queues(DeviceNode& node, std::uint32_t pid);
   void drop_mappings(const DeviceNode& node, std::uint32_t pid);
-  int map_range(DeviceNode& node, Region& region, std::uint64_t offset, std::uint64_t bytes,
-                bool writable, Mapping* mapping);
+  static void map_range(DeviceNode& node, Region& region, std::uint64_t offset, std::uint64_t bytes,
+                        bool writable, Mapping* mapping);
+  static int map_here(Mapping* mapping);
   int map_special(DeviceNode& node, std::uint64_t bytes, std::uint32_t prot, std::uint64_t offset,
                   Mapping* mapping);
 

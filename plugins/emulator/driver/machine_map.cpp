@@ -21,23 +21,27 @@ std::uint64_t number(const void* p) {
 
 }  // namespace
 
-// A writable mapping is a view into the backing itself; a read-only one is
-// mapped again, so that a store faults as it does on the kernel's mapping.
-int Machine::map_range(DeviceNode& node, Region& region, std::uint64_t offset, std::uint64_t bytes,
-                       bool writable, Mapping* mapping) {
+void Machine::map_range(DeviceNode& node, Region& region, std::uint64_t offset, std::uint64_t bytes,
+                        bool writable, Mapping* mapping) {
   mapping->node = &node;
   mapping->bytes = bytes;
-  mapping->memory_fd = region.fd();
+  mapping->region = &region;
   mapping->memory_offset = offset;
-  if (writable) {
-    mapping->address = number(region.data() + offset);
+  mapping->writable = writable;
+}
+
+// A writable mapping is a view into the backing itself; a read-only one is
+// mapped again, so that a store faults as it does on the kernel's mapping.
+int Machine::map_here(Mapping* mapping) {
+  if (mapping->writable) {
+    mapping->address = number(mapping->region->data() + mapping->memory_offset);
     return 0;
   }
-  void* view = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, region.fd(),
-                      static_cast<off_t>(offset));
+  void* view = ::mmap(nullptr, mapping->bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE,
+                      mapping->region->fd(), static_cast<off_t>(mapping->memory_offset));
   if (view == MAP_FAILED) return -ENOMEM;
-  madvise(view, bytes, MADV_DONTFORK);
-  madvise(view, bytes, MADV_DONTDUMP);
+  madvise(view, mapping->bytes, MADV_DONTFORK);
+  madvise(view, mapping->bytes, MADV_DONTDUMP);
   mapping->address = number(view);
   mapping->own = true;
   return 0;
@@ -47,11 +51,14 @@ int Machine::map_special(DeviceNode& node, std::uint64_t bytes, std::uint32_t pr
                          std::uint64_t offset, Mapping* mapping) {
   for (const SpecialMap& map : facts_.special) {
     if (map.offset != offset || map.bytes != bytes) continue;
-    if (map.resource == Resource::kSbuf)
-      return map_range(node, node.memory->sbuf(map.id), 0, bytes, (prot & kWrite) != 0, mapping);
+    if (map.resource == Resource::kSbuf) {
+      map_range(node, node.memory->sbuf(map.id), 0, bytes, (prot & kWrite) != 0, mapping);
+      return 0;
+    }
     if (map.resource == Resource::kDmem) {
       mapping->channel = static_cast<int>(map.id);
-      return map_range(node, node.memory->hbm(map.id), 0, bytes, (prot & kWrite) != 0, mapping);
+      map_range(node, node.memory->hbm(map.id), 0, bytes, (prot & kWrite) != 0, mapping);
+      return 0;
     }
     // Stores to a mapped register page would go unseen, and registers have no
     // page that could be shown.
@@ -60,8 +67,8 @@ int Machine::map_special(DeviceNode& node, std::uint64_t bytes, std::uint32_t pr
   return -EPERM;
 }
 
-int Machine::mmap(const Client& client, int fd, std::uint64_t bytes, std::uint32_t prot,
-                  std::uint64_t offset, void** out) {
+int Machine::decide_map(const Client& client, int fd, std::uint64_t bytes, std::uint32_t prot,
+                        std::uint64_t offset, Mapping* out) {
   File file;
   if (!find_file(fd, &file)) return -EBADF;
   if (bytes == 0 || bytes > INT64_MAX || offset % kPage) return -EINVAL;
@@ -84,32 +91,45 @@ int Machine::mmap(const Client& client, int fd, std::uint64_t bytes, std::uint32
       const bool writable = (prot & kWrite) && !foreign;
       mapping.backing = chunk->backing;
       if (chunk->host()) {
-        result = map_range(node, *host_region_, chunk->backing->address, bytes, writable, &mapping);
+        map_range(node, *host_region_, chunk->backing->address, bytes, writable, &mapping);
       } else {
         mapping.channel = static_cast<int>(chunk->channel);
-        result =
-            map_range(node, node.memory->hbm(chunk->channel),
-                      chunk->pa - node.channels[chunk->channel].base, bytes, writable, &mapping);
+        map_range(node, node.memory->hbm(chunk->channel),
+                  chunk->pa - node.channels[chunk->channel].base, bytes, writable, &mapping);
         if (writable) node.device->memory_mapped(chunk->pa, bytes);
       }
     } else {
       result = map_special(node, bytes, prot, offset, &mapping);
     }
   }
-  if (result != 0) return result;
-  *out = reinterpret_cast<void*>(static_cast<std::uintptr_t>(mapping.address));
+  if (result == 0) *out = std::move(mapping);
+  return result;
+}
+
+void Machine::record_mapping(Mapping mapping, std::uint64_t address) {
+  mapping.address = address;
   std::lock_guard lock(mappings_mutex_);
   mappings_.push_back(std::move(mapping));
+}
+
+int Machine::mmap(const Client& client, int fd, std::uint64_t bytes, std::uint32_t prot,
+                  std::uint64_t offset, void** out) {
+  Mapping mapping;
+  if (int r = decide_map(client, fd, bytes, prot, offset, &mapping)) return r;
+  if (int r = map_here(&mapping)) return r;
+  const std::uint64_t address = mapping.address;
+  *out = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+  record_mapping(std::move(mapping), address);
   return 0;
 }
 
-int Machine::munmap(const Client&, void* address, std::uint64_t bytes) {
+int Machine::munmap(const Client& client, void* address, std::uint64_t bytes) {
   bytes = round_page(bytes);
   Mapping gone;
   {
     std::lock_guard lock(mappings_mutex_);
     auto it = std::find_if(mappings_.begin(), mappings_.end(), [&](const Mapping& m) {
-      return m.address == number(address) && m.bytes == bytes;
+      return m.pid == client.pid && m.address == number(address) && m.bytes == bytes;
     });
     if (it == mappings_.end()) return -EINVAL;
     gone = std::move(*it);
@@ -118,6 +138,20 @@ int Machine::munmap(const Client&, void* address, std::uint64_t bytes) {
   }
   if (gone.own) ::munmap(address, bytes);
   return 0;
+}
+
+void Machine::forget_mappings(std::uint32_t pid) {
+  std::vector<Mapping> gone;  // gives memory back, after the lock
+  std::lock_guard lock(mappings_mutex_);
+  for (std::size_t i = 0; i < mappings_.size();) {
+    if (mappings_[i].pid != pid) {
+      ++i;
+      continue;
+    }
+    gone.push_back(std::move(mappings_[i]));
+    mappings_[i] = std::move(mappings_.back());
+    mappings_.pop_back();
+  }
 }
 
 bool Machine::find_mapping(std::uint32_t pid, std::uint64_t address, Mapping* out) {

@@ -16,6 +16,7 @@ namespace opennrt::emu {
 namespace {
 
 constexpr std::uint64_t kPiece = 65536;  // bounce size, as one descriptor
+constexpr std::uint64_t kBulk = 8192;    // from here on a caller elsewhere copies itself
 constexpr std::uint64_t kAsyncMax = 133169152;
 constexpr std::uint32_t kBar4Max = 8192;
 
@@ -37,11 +38,24 @@ int find_range(Call& call, std::uint64_t handle, std::uint64_t offset, std::uint
   return 0;
 }
 
+// The region behind device memory that one large copy moves to or from.
+Region* bulk_region(Call& call, std::uint64_t pa, std::uint64_t bytes, std::uint64_t* offset) {
+  const std::uint8_t* memory = bytes >= kBulk ? call.node.device->memory_at(pa, bytes) : nullptr;
+  Region* region = memory ? call.node.memory->find(memory) : nullptr;
+  if (region) *offset = static_cast<std::uint64_t>(memory - region->data());
+  return region;
+}
+
 // User buffer to device address.
 std::int64_t copy_in(Call& call, std::uint64_t pa, std::uint64_t user, std::uint64_t bytes) {
   if (bytes == 0) return 0;
   if (const void* in = call.memory.direct(user, bytes))
     return call.node.device->write(pa, in, bytes);
+  std::uint64_t offset = 0;
+  if (Region* region = bulk_region(call, pa, bytes, &offset)) {
+    call.node.device->memory_mapped(pa, bytes);  // written unseen
+    return call.memory.copy_in(*region, offset, user, bytes);
+  }
   std::vector<std::uint8_t> bounce(std::min(bytes, kPiece));
   for (std::uint64_t done = 0; done < bytes; done += kPiece) {
     const std::uint64_t n = std::min(kPiece, bytes - done);
@@ -54,6 +68,9 @@ std::int64_t copy_in(Call& call, std::uint64_t pa, std::uint64_t user, std::uint
 std::int64_t copy_out(Call& call, std::uint64_t pa, std::uint64_t user, std::uint64_t bytes) {
   if (bytes == 0) return 0;
   if (void* out = call.memory.direct(user, bytes)) return call.node.device->read(pa, out, bytes);
+  std::uint64_t offset = 0;
+  if (Region* region = bulk_region(call, pa, bytes, &offset))
+    return call.memory.copy_out(*region, offset, user, bytes);
   std::vector<std::uint8_t> bounce(std::min(bytes, kPiece));
   for (std::uint64_t done = 0; done < bytes; done += kPiece) {
     const std::uint64_t n = std::min(kPiece, bytes - done);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Allocation and queries of memory chunks.
-#include <fcntl.h>
-
 #include <cerrno>
 #include <vector>
 
@@ -16,14 +14,21 @@ constexpr std::uint32_t kUnknownHost = 0, kUnknownDevice = 7;  // mem_type witho
 
 std::int64_t allocate_for(Call& call, Machine::AllocRequest request, std::uint64_t handle_pointer) {
   request.owner = call.client.pid;
+  std::uint64_t handle = 0, sequence = 0;
+  {
+    std::lock_guard lock(call.node.mutex);
+    // The driver checks this for some forms only and faults in the others.
+    if (!call.node.find_attached(call.client.pid)) return -EACCES;
+    Chunk* chunk = nullptr;
+    if (int r = call.machine.allocate(call.node, request, &chunk)) return r;
+    handle = chunk->handle;
+    sequence = chunk->sequence;
+  }
+  if (call.memory.write_now(handle_pointer, &handle, sizeof handle) == 0) return 0;
   std::lock_guard lock(call.node.mutex);
-  // The driver checks this for some forms only and faults in the others.
-  if (!call.node.find_attached(call.client.pid)) return -EACCES;
-  Chunk* chunk = nullptr;
-  if (int r = call.machine.allocate(call.node, request, &chunk)) return r;
-  const std::uint64_t handle = chunk->handle;
-  if (call.memory.write(handle_pointer, &handle, sizeof handle) == 0) return 0;
-  call.machine.free_chunk(call.node, chunk);
+  Chunk* chunk = call.node.handles.find(handle);
+  // Somebody may have freed it already, and another chunk have its number.
+  if (chunk && chunk->sequence == sequence) call.machine.free_chunk(call.node, chunk);
   return -EFAULT;
 }
 
@@ -190,12 +195,7 @@ std::int64_t va_placement(Call& call, abi::GetVaPlacement& a) {
 std::int64_t dmabuf_fd(Call& call, abi::DmabufFd& a) {
   Machine::Mapping mapping;
   if (!call.machine.find_mapping(call.client.pid, a.va, &mapping)) return -EINVAL;
-  std::int32_t fd = 0;
-  // Proves the pointer before a descriptor exists that nobody would close.
-  if (call.memory.read(a.fd, &fd, sizeof fd) != 0) return -EFAULT;
-  fd = fcntl(mapping.memory_fd, F_DUPFD_CLOEXEC, 0);
-  if (fd < 0) return -errno;
-  return call.memory.write(a.fd, &fd, sizeof fd);
+  return call.memory.give_descriptor(*mapping.region, a.fd);
 }
 
 }  // namespace opennrt::emu

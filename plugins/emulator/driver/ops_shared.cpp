@@ -111,6 +111,11 @@ void Machine::unmark_cores(const DeviceNode& node, std::uint32_t pid,
     if ((bitmap[k / 64] >> (k % 64) & 1) && marks_[k + base] == pid) marks_[k + base] = 0;
 }
 
+std::vector<std::uint32_t> Machine::core_owners() {
+  std::lock_guard lock(marks_mutex_);
+  return marks_;
+}
+
 namespace {
 
 template <typename T>

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/user_memory.h"
 
+#include <fcntl.h>
 #include <sys/uio.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+
+#include "device/memory.h"
 
 namespace opennrt::emu {
 
@@ -22,6 +26,25 @@ void* pointer(std::uint64_t address) {
 
 bool UserMemory::plausible(std::uint64_t address, std::size_t bytes) {
   return address >= kLowest && address < kKernelHalf && bytes <= kKernelHalf - address;
+}
+
+int UserMemory::copy_in(Region& region, std::uint64_t offset, std::uint64_t address,
+                        std::size_t bytes) {
+  return read(address, region.data() + offset, bytes);
+}
+
+int UserMemory::copy_out(Region& region, std::uint64_t offset, std::uint64_t address,
+                         std::size_t bytes) {
+  return write(address, region.data() + offset, bytes);
+}
+
+int UserMemory::give_descriptor(const Region& region, std::uint64_t address) {
+  std::int32_t fd = 0;
+  // Proves the pointer before a descriptor exists that nobody would close.
+  if (read(address, &fd, sizeof fd) != 0) return -EFAULT;
+  fd = fcntl(region.fd(), F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) return -errno;
+  return write(address, &fd, sizeof fd);
 }
 
 int DirectMemory::read(std::uint64_t address, void* out, std::size_t bytes) {

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/channel.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <fcntl.h>
+
+namespace opennrt::emu::remote {
+
+std::uint64_t process_start_time(pid_t pid) {
+  char path[48];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  char text[1024];
+  const ssize_t n = read(fd, text, sizeof text - 1);
+  ::close(fd);
+  if (n <= 0) return 0;
+  text[n] = '\0';
+  // Field 22; the name in field 2 may hold anything, so count from its end.
+  const char* p = std::strrchr(text, ')');
+  unsigned long long start = 0;
+  if (!p || std::sscanf(p + 2,
+                        "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+                        "%*d %llu",
+                        &start) != 1)
+    return 0;
+  return start;
+}
+
+void Channel::close() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+int Channel::send(Head head, const void* payload, std::size_t bytes, int descriptor) {
+  if (bytes > kMaxPayload) return -EMSGSIZE;
+  head.bytes = static_cast<std::uint32_t>(bytes);
+  iovec parts[2] = {{&head, sizeof head}, {const_cast<void*>(payload), bytes}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = bytes ? 2 : 1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  if (descriptor >= 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  }
+  for (;;) {
+    if (sendmsg(fd_, &message, MSG_NOSIGNAL) >= 0) return 0;
+    if (errno == EINTR) continue;
+    return errno == EAGAIN || errno == EWOULDBLOCK ? -ETIMEDOUT : -errno;
+  }
+}
+
+int Channel::receive(Message* out, bool take_descriptor) {
+  // Not cleared: a packet fills what is looked at.
+  if (!buffer_) buffer_.reset(new std::uint8_t[kMaxPayload]);
+  iovec parts[2] = {{&out->head, sizeof out->head}, {buffer_.get(), kMaxPayload}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = 2;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  if (take_descriptor) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+  }
+  out->descriptor = -1;
+  ssize_t n = 0;
+  do {
+    n = recvmsg(fd_, &message, MSG_CMSG_CLOEXEC);
+  } while (n < 0 && errno == EINTR);
+  if (n < 0) {
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return -ETIMEDOUT;
+    return errno == ECONNRESET ? -EPIPE : -errno;
+  }
+  if (take_descriptor)
+    for (cmsghdr* h = CMSG_FIRSTHDR(&message); h; h = CMSG_NXTHDR(&message, h))
+      if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS &&
+          h->cmsg_len == CMSG_LEN(sizeof(int)))
+        std::memcpy(&out->descriptor, CMSG_DATA(h), sizeof(int));
+  if (n == 0) return -EPIPE;
+  if ((message.msg_flags & MSG_TRUNC) || static_cast<std::size_t>(n) < sizeof(Head) ||
+      static_cast<std::size_t>(n) != sizeof(Head) + out->head.bytes) {
+    if (out->descriptor >= 0) ::close(out->descriptor);
+    out->descriptor = -1;
+    return -EPROTO;
+  }
+  out->payload = buffer_.get();
+  return 0;
+}
+
+}  // namespace opennrt::emu::remote

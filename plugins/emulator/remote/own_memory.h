@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory of this process by addresses that nobody has checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace opennrt::emu::remote {
+
+// Bytes readable at the address, at most `bytes`; they are in `out`.
+std::size_t read_own(std::uint64_t address, void* out, std::size_t bytes);
+// 0 or -EFAULT.
+int write_own(std::uint64_t address, const void* in, std::size_t bytes);
+// One large copy between unchecked memory and checked. 0 or -EFAULT.
+int copy_own(std::uint64_t address, void* checked, std::size_t bytes, bool to_address);
+
+}  // namespace opennrt::emu::remote

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// opennrt-emud itself: who starts it, when it ends, what it refuses.
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "lab.h"
+
+namespace opennrt::emu::remote::test {
+
+namespace {
+
+class Daemon : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("OPENNRT_EMUD", OPENNRT_EMUD_PATH, 1);
+    setenv("OPENNRT_PLUGIN_PATH", OPENNRT_PLUGINS, 1);
+    setenv("OPENNRT_EMULATOR_IDLE_EXIT_S", "1", 1);
+    setenv("OPENNRT_EMULATOR_HBM_BYTES", "2G", 1);
+    setenv("OPENNRT_EMULATOR_HOST_BYTES", "256M", 1);
+  }
+  void TearDown() override {
+    for (const std::uint32_t pid : started) kill(static_cast<pid_t>(pid), SIGKILL);
+  }
+  std::string socket() const { return directory.file("machine/emud.sock"); }
+  std::unique_ptr<Client> attach(std::string* error, std::vector<Setting> settings = {}) {
+    Options o;
+    o.socket = socket();
+    o.settings = std::move(settings);
+    auto client = Client::attach(o, error);
+    if (client) started.push_back(client->daemon_pid());
+    return client;
+  }
+  static bool lives(std::uint32_t pid) { return kill(static_cast<pid_t>(pid), 0) == 0; }
+  static std::string link(std::uint32_t pid, const char* name) {
+    std::error_code ignored;
+    return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/" + name, ignored)
+        .string();
+  }
+
+  Directory directory;
+  std::vector<std::uint32_t> started;
+};
+
+TEST_F(Daemon, StartsOnDemandAndEndsWhenIdle) {
+  std::string error;
+  auto client = attach(&error);
+  ASSERT_TRUE(client) << error;
+  const std::uint32_t pid = client->daemon_pid();
+  EXPECT_NE(pid, static_cast<std::uint32_t>(getpid()));
+  EXPECT_EQ(client->exists("/dev/neuron0"), 1);
+  struct stat info{};
+  ASSERT_EQ(stat(directory.file("machine").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700u);
+  ASSERT_EQ(stat(socket().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0177, 0u);
+  // It is nobody's child, in no directory of ours, in a session of its own.
+  EXPECT_EQ(link(pid, "cwd"), "/");
+  EXPECT_NE(getsid(static_cast<pid_t>(pid)), getsid(0));
+  EXPECT_EQ(waitpid(static_cast<pid_t>(pid), nullptr, WNOHANG), -1);
+  const std::string fds = "/proc/" + std::to_string(pid) + "/fd";
+  for (const auto& entry : std::filesystem::directory_iterator(fds)) {
+    std::error_code ignored;
+    const std::string what = std::filesystem::read_symlink(entry, ignored).string();
+    EXPECT_TRUE(what.find("pipe:") == std::string::npos) << what;
+  }
+  // A second client, the same machine.
+  auto second = attach(&error);
+  ASSERT_TRUE(second) << error;
+  EXPECT_EQ(second->daemon_pid(), pid);
+  client.reset();
+  second.reset();
+  EXPECT_TRUE(soon([&] { return !std::filesystem::exists(socket()); }));
+  EXPECT_TRUE(soon([&] { return !lives(pid) || link(pid, "exe").empty(); }));
+  // And again.
+  client = attach(&error);
+  ASSERT_TRUE(client) << error;
+  EXPECT_NE(client->daemon_pid(), pid);
+}
+
+TEST_F(Daemon, ASocketThatNobodyServesIsReplaced) {
+  ASSERT_TRUE(std::filesystem::create_directory(directory.file("machine")));
+  const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strcpy(address.sun_path, socket().c_str());
+  ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  close(fd);
+  std::string error;
+  auto client = attach(&error);
+  ASSERT_TRUE(client) << error;
+  EXPECT_EQ(client->exists("/dev/neuron0"), 1);
+}
+
+TEST_F(Daemon, AKilledOneIsReplacedAndItsClientsAreTold) {
+  std::string error;
+  auto client = attach(&error);
+  ASSERT_TRUE(client) << error;
+  const int fd = client->open("/dev/neuron0", 2);
+  ASSERT_GE(fd, 0);
+  std::uint64_t handle = 0;
+  ASSERT_EQ(alloc(*client, fd, kMiB, &handle), 0);
+  void* view = nullptr;
+  ASSERT_EQ(client->mmap(fd, kMiB, 3, pa_of(*client, fd, handle), &view), 0);
+  static_cast<int*>(view)[9] = 99;
+  kill(static_cast<pid_t>(client->daemon_pid()), SIGKILL);
+  EXPECT_EQ(alloc(*client, fd, 4096, &handle), kDaemonGone);
+  EXPECT_EQ(client->open("/dev/neuron0", 2), kDaemonGone);
+  EXPECT_NE(client->lost().find("pid " + std::to_string(client->daemon_pid())), std::string::npos);
+  EXPECT_EQ(static_cast<int*>(view)[9], 99);
+  client->sleep_us(100);
+  EXPECT_EQ(client->munmap(view, kMiB), 0);
+  std::thread([&] { EXPECT_EQ(client->exists("/dev/neuron0"), kDaemonGone); }).join();
+  auto next = attach(&error);
+  ASSERT_TRUE(next) << error;
+  EXPECT_NE(next->daemon_pid(), client->daemon_pid());
+  EXPECT_EQ(client->exists("/dev/neuron0"), kDaemonGone) << "it spoke to another machine";
+}
+
+TEST_F(Daemon, ASignalIsNamed) {
+  std::string error;
+  auto client = attach(&error);
+  ASSERT_TRUE(client) << error;
+  kill(static_cast<pid_t>(client->daemon_pid()), SIGSEGV);
+  EXPECT_EQ(client->exists("/dev/neuron0"), kDaemonGone);
+  EXPECT_NE(client->lost().find("signal 11"), std::string::npos) << client->lost();
+  client = attach(&error);
+  ASSERT_TRUE(client) << error;
+  kill(static_cast<pid_t>(client->daemon_pid()), SIGTERM);
+  ASSERT_TRUE(soon([&] { return client->exists("/dev/neuron0") == kDaemonGone; }));
+  EXPECT_NE(client->lost().find("told to end"), std::string::npos) << client->lost();
+}
+
+TEST_F(Daemon, ManyProcessesThatStartItGetOne) {
+  int pids[2];
+  ASSERT_EQ(pipe(pids), 0);
+  std::vector<pid_t> children;
+  for (int i = 0; i < 8; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      std::string error;
+      Options o;
+      o.socket = socket();
+      auto client = Client::attach(o, &error);
+      if (!client) std::fprintf(stderr, "%s\n", error.c_str());
+      const std::uint32_t pid = client ? client->daemon_pid() : 0;
+      [[maybe_unused]] const ssize_t n = write(pids[1], &pid, sizeof pid);
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      _exit(client ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (int i = 0; i < 8; ++i) {
+    std::uint32_t pid = 0;
+    ASSERT_EQ(read(pids[0], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
+    EXPECT_NE(pid, 0u);
+    started.push_back(pid);
+    EXPECT_EQ(pid, started.front());
+  }
+  for (const pid_t child : children) waitpid(child, nullptr, 0);
+  close(pids[0]);
+  close(pids[1]);
+}
+
+TEST_F(Daemon, ItsErrorIsTheClients) {
+  std::string error;
+  EXPECT_FALSE(attach(&error, {{"emulator.product", "no-such-product"}}));
+  EXPECT_NE(error.find("no-such-product"), std::string::npos) << error;
+  EXPECT_FALSE(attach(&error, {{"emulator.devices", "99"}}));
+  EXPECT_NE(error.find("99"), std::string::npos) << error;
+  setenv("OPENNRT_EMUD", "/nowhere/opennrt-emud", 1);
+  EXPECT_FALSE(attach(&error));
+  EXPECT_NE(error.find("/nowhere/opennrt-emud"), std::string::npos) << error;
+  setenv("OPENNRT_EMUD", "/bin/true", 1);
+  EXPECT_FALSE(attach(&error));
+  EXPECT_NE(error.find("/bin/true"), std::string::npos) << error;
+}
+
+TEST_F(Daemon, PlacesThatCannotBeUsed) {
+  std::string error;
+  Options o;
+  o.socket = directory.file("a/b/c.sock");
+  EXPECT_FALSE(Client::attach(o, &error));
+  EXPECT_NE(error.find(directory.file("a/b")), std::string::npos) << error;
+  EXPECT_NE(error.find("emulator.socket"), std::string::npos) << error;
+  o.socket = directory.file("x") + std::string(200, 'x');
+  EXPECT_FALSE(Client::attach(o, &error));
+  EXPECT_NE(error.find("107"), std::string::npos) << error;
+  ASSERT_TRUE(std::filesystem::create_directory(directory.file("open")));
+  ASSERT_EQ(chmod(directory.file("open").c_str(), 0777), 0);
+  o.socket = directory.file("open/c.sock");
+  EXPECT_FALSE(Client::attach(o, &error));
+  EXPECT_NE(error.find("0700"), std::string::npos) << error;
+  std::ofstream(directory.file("file")) << "x";
+  o.socket = directory.file("file/c.sock");
+  EXPECT_FALSE(Client::attach(o, &error));
+}
+
+TEST_F(Daemon, TwoNeverServeOneSocket) {
+  std::string error;
+  auto client = attach(&error);
+  ASSERT_TRUE(client) << error;
+  // The lock is what counts, not the socket.
+  ASSERT_EQ(unlink(socket().c_str()), 0);
+  const std::string command = std::string(OPENNRT_EMUD_PATH) + " --socket " + socket() + " 2>&1";
+  FILE* out = popen(command.c_str(), "r");
+  char text[512] = {};
+  ASSERT_GT(fread(text, 1, sizeof text - 1, out), 0u);
+  EXPECT_NE(pclose(out), 0);
+  EXPECT_NE(std::string(text).find("another one serves"), std::string::npos) << text;
+  EXPECT_EQ(client->exists("/dev/neuron0"), 1);
+}
+
+TEST_F(Daemon, ARunningMachineIsComparedWithWhatIsAsked) {
+  std::string error;
+  auto client = attach(&error, {{"emulator.devices", "2"}});
+  ASSERT_TRUE(client) << error;
+  EXPECT_EQ(client->exists("/dev/neuron1"), 1);
+  EXPECT_FALSE(attach(&error, {{"emulator.devices", "3"}}));
+  EXPECT_NE(error.find("emulator.devices 2, this process asks for 3"), std::string::npos) << error;
+  EXPECT_NE(error.find("pid " + std::to_string(client->daemon_pid())), std::string::npos) << error;
+}
+
+// Memory and descriptors of the daemon after many processes.
+TEST_F(Daemon, StaysTheSameSize) {
+  std::string error;
+  auto client = attach(&error);
+  ASSERT_TRUE(client) << error;
+  const std::string proc = "/proc/" + std::to_string(client->daemon_pid());
+  const auto descriptors = [&] {
+    std::size_t n = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(proc + "/fd"))
+      ++n;
+    return n;
+  };
+  const auto anonymous_kb = [&] {
+    std::ifstream file(proc + "/status");
+    for (std::string line; std::getline(file, line);)
+      if (line.starts_with("RssAnon:")) return std::stoul(line.substr(8));
+    return 0ul;
+  };
+  const auto round = [&](int n) {
+    for (int i = 0; i < n; ++i) {
+      const pid_t pid = fork();
+      if (pid == 0) {
+        std::string ignored;
+        Options o;
+        o.socket = socket();
+        o.start = false;
+        auto mine = Client::attach(o, &ignored);
+        const int fd = mine ? mine->open("/dev/neuron0", 2) : -1;
+        std::uint64_t handle = 0;
+        if (fd >= 0) alloc(*mine, fd, 4 * kMiB, &handle);
+        std::vector<char> bytes(kMiB);
+        if (handle) copy(*mine, fd, handle, bytes.data(), bytes.size(), 0, true);
+        kill(getpid(), SIGKILL);
+      }
+      waitpid(pid, nullptr, 0);
+    }
+    std::string holders;
+    return soon([&] { return client->control("holders 0", &holders) == 0 && holders.empty(); });
+  };
+  ASSERT_TRUE(round(50));
+  const std::size_t fds = descriptors();
+  const unsigned long kb = anonymous_kb();
+  ASSERT_TRUE(round(300));
+  EXPECT_TRUE(soon([&] { return descriptors() <= fds; })) << descriptors() << " from " << fds;
+  EXPECT_LT(anonymous_kb(), kb + 2048);
+}
+
+}  // namespace
+
+}  // namespace opennrt::emu::remote::test

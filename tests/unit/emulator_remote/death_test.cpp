@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Processes that end, at any point: what they held comes back.
+#include <random>
+
+#include "lab.h"
+
+namespace opennrt::emu::remote::test {
+
+namespace {
+
+class Death : public RemoteTest {
+ protected:
+  // Everything a process can hold, over and over.
+  [[noreturn]] void use_everything() {
+    auto client = attach();
+    for (;;) {
+      const int fd = client->open("/dev/neuron0", 2);
+      const int read_only = client->open("/dev/neuron0", 0);
+      const int misc = client->open("/dev/neuron0", 1);
+      if (fd < 0 || read_only < 0 || misc < 0) _exit(1);
+      abi::CrwlNcMap mark;
+      mark.nc_count = 1;
+      mark.end_nc_index = 1;
+      client->ioctl(misc, abi::kCrwlNcRangeMark, reinterpret_cast<std::uintptr_t>(&mark));
+      std::uint64_t handle[3] = {};
+      alloc(*client, fd, 4096, &handle[0]);
+      alloc(*client, fd, kMiB, &handle[1], true);
+      alloc(*client, fd, 5 * kMiB, &handle[2]);
+      std::vector<char> bytes(kMiB, 'x');
+      copy(*client, fd, handle[2], bytes.data(), bytes.size(), 4096, true);
+      void* view = nullptr;
+      if (client->mmap(fd, kMiB, 3, pa_of(*client, fd, handle[1]), &view) == 0)
+        std::memset(view, 'y', kMiB);
+      abi::DsInfo store;
+      client->ioctl(fd, abi::kAcquireNeuronDs, reinterpret_cast<std::uintptr_t>(&store));
+      abi::Crwl lock;
+      client->ioctl(fd, abi::kCrwlWriterEnter, reinterpret_cast<std::uintptr_t>(&lock));
+      copy(*client, fd, handle[2], bytes.data(), bytes.size(), 0, false);
+      ForkToken token;
+      if (client->fork_prepare(&token) == 0) client->cancel(token);
+      client->ioctl(fd, abi::kCrwlReaderExit, reinterpret_cast<std::uintptr_t>(&lock));
+      if (view) client->munmap(view, kMiB);
+      release(*client, fd, handle[1]);
+      for (const int number : {read_only, fd, misc}) client->close(number);
+    }
+  }
+};
+
+// The first process that acquires a data store makes the driver allocate it for good.
+TEST_F(Death, KilledAtAnyPointEverythingReturns) {
+  std::mt19937 random(7);
+  Books first;
+  for (int round = 0; round < 60; ++round) {
+    const pid_t pid = spawn([&] {
+      use_everything();
+      return 0;
+    });
+    ASSERT_TRUE(soon([&] { return server->processes().knows(static_cast<std::uint32_t>(pid)); }));
+    std::this_thread::sleep_for(std::chrono::microseconds(round == 0 ? 50'000 : random() % 8000));
+    kill(pid, SIGKILL);
+    ASSERT_EQ(wait_for(pid), 1000 + SIGKILL);
+    ASSERT_TRUE(soon([&] { return server->processes().size() == 0; })) << round;
+    const Books after = books();
+    EXPECT_EQ(after.attached, 0u);
+    EXPECT_EQ(after.descriptors, 0u);
+    EXPECT_EQ(after.marks, 0u);
+    if (round == 0) first = after;
+    EXPECT_EQ(after.chunks, first.chunks) << round;
+  }
+  // The pools are whole: what fitted at the start fits now.
+  auto client = attach();
+  const int fd = client->open("/dev/neuron0", 2);
+  EXPECT_EQ(fd, Client::kFirstDescriptor);
+  std::uint64_t handle = 0;
+  EXPECT_EQ(alloc(*client, fd, 128 * kMiB, &handle, true), 0);
+  EXPECT_EQ(alloc(*client, fd, std::uint64_t{1} << 29, &handle), 0);
+  abi::Crwl lock;
+  EXPECT_EQ(client->ioctl(fd, abi::kCrwlWriterEnter, reinterpret_cast<std::uintptr_t>(&lock)), 0);
+}
+
+// exec closes connections and keeps descriptors of a process: a connection that
+// ends says nothing about the process.
+TEST_F(Death, TheEndOfAConnectionReleasesNothing) {
+  auto client = attach();
+  const int fd = client->open("/dev/neuron0", 2);
+  std::uint64_t handle = 0;
+  ASSERT_EQ(alloc(*client, fd, 4096, &handle), 0);
+  client.reset();
+  client = attach();
+  EXPECT_NE(pa_of(*client, fd, handle), UINT64_MAX);
+  EXPECT_EQ(client->close(fd), 0);
+  EXPECT_EQ(books().chunks, 0u);
+}
+
+TEST_F(Death, ASeventeenthProcessIsRefusedUntilOneEnds) {
+  std::vector<pid_t> pids;
+  for (int i = 0; i < 16; ++i)
+    pids.push_back(spawn([&] {
+      auto mine = attach();
+      if (mine->open("/dev/neuron0", 2) < 0) return 1;
+      pause();
+      return 0;
+    }));
+  ASSERT_TRUE(soon([&] { return books().attached == 16; }));
+  auto client = attach();
+  EXPECT_EQ(client->open("/dev/neuron0", 2), -EBUSY);
+  std::string reply;
+  ASSERT_EQ(client->control("holders 0", &reply), 0);
+  for (const pid_t pid : pids)
+    EXPECT_NE(reply.find(std::to_string(pid) + " "), std::string::npos) << pid;
+  kill(pids[3], SIGKILL);
+  EXPECT_TRUE(soon([&] { return client->open("/dev/neuron0", 2) >= 0; }));
+  for (const pid_t pid : pids) {
+    kill(pid, SIGKILL);
+    wait_for(pid);
+  }
+}
+
+// A child that was forked without a word holds the parent's sockets open.
+TEST_F(Death, AChildThatOutlivesItsParentHoldsNothing) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t pid = spawn([&] {
+    auto mine = attach();
+    if (mine->open("/dev/neuron0", 2) < 0) return 1;
+    if (fork() == 0) {
+      pause();
+      _exit(0);
+    }
+    [[maybe_unused]] const ssize_t n = write(ready[1], "x", 1);
+    pause();
+    return 0;
+  });
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  ASSERT_EQ(books().attached, 1u);
+  kill(pid, SIGKILL);
+  wait_for(pid);
+  EXPECT_TRUE(soon([&] { return books().attached == 0 && books().processes == 0; }));
+  close(ready[0]);
+  close(ready[1]);
+}
+
+}  // namespace
+
+}  // namespace opennrt::emu::remote::test

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every process of the recording is a process: forked from the nursery, it opens
+// the machine over the socket of a remote::Server and does what this process
+// tells it. Buffers of requests are shared memory, at the same addresses in all.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "agent.h"
+#include "buffer.h"
+#include "remote/client.h"
+#include "remote/own_memory.h"
+#include "remote/server.h"
+
+namespace opennrt::replay {
+
+namespace {
+
+namespace remote = emu::remote;
+
+enum class Do : std::uint32_t {
+  kOpen,
+  kClose,
+  kDuplicate,
+  kIoctl,
+  kMap,
+  kUnmap,
+  kLoad,
+  kStore,
+  kReadText,
+  kWriteText,
+  kFork,
+  kEnd
+};
+
+// One packet each way. Texts and bytes of memory are in `data`.
+struct Order {
+  Do what = Do::kEnd;
+  std::int32_t fd = 0;
+  std::uint64_t a = 0, b = 0, c = 0;
+  std::uint32_t bytes = 0;
+  char data[8192];
+};
+struct Done {
+  std::int64_t result = 0;
+  std::uint64_t value = 0;
+  char data[8192];
+};
+
+sockaddr_un name_of(std::uint32_t pid, socklen_t* size) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = "opennrt-replay-" + std::to_string(pid);  // abstract
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  *size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return address;
+}
+
+int listen_as_self() {
+  socklen_t size = 0;
+  const sockaddr_un address = name_of(static_cast<std::uint32_t>(getpid()), &size);
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (bind(fd, reinterpret_cast<const sockaddr*>(&address), size) != 0 || listen(fd, 64) != 0)
+    _exit(3);
+  return fd;
+}
+
+[[noreturn]] void live(std::unique_ptr<remote::Client> client, int listener);
+
+Done carry_out(std::unique_ptr<remote::Client>& client, const Order& order) {
+  Done done;
+  const std::string text(order.data, order.bytes);
+  switch (order.what) {
+    case Do::kOpen:
+      done.result = client->open(text.c_str(), static_cast<std::uint32_t>(order.a));
+      break;
+    case Do::kClose:
+      done.result = client->close(order.fd);
+      break;
+    case Do::kDuplicate:
+      done.result = client->duplicate(order.fd);
+      break;
+    case Do::kIoctl:
+      done.result = client->ioctl(order.fd, static_cast<std::uint32_t>(order.a), order.b);
+      break;
+    case Do::kMap: {
+      void* out = nullptr;
+      done.result =
+          client->mmap(order.fd, order.a, static_cast<std::uint32_t>(order.b), order.c, &out);
+      done.value = reinterpret_cast<std::uintptr_t>(out);
+      break;
+    }
+    case Do::kUnmap:
+      done.result = client->munmap(reinterpret_cast<void*>(order.a), order.b);
+      break;
+    case Do::kLoad:
+      done.result = remote::read_own(order.a, done.data, order.b) == order.b ? 0 : -EFAULT;
+      break;
+    case Do::kStore:
+      done.result = remote::write_own(order.a, order.data, order.bytes);
+      break;
+    case Do::kReadText:
+      done.result = client->read_text(text.c_str(), done.data, order.a);
+      break;
+    case Do::kWriteText:
+      done.result = client->write_text(text.substr(0, order.a).c_str(),
+                                       std::string_view(text).substr(order.a));
+      break;
+    case Do::kFork: {
+      remote::ForkToken token;
+      done.result = client->fork_prepare(&token);
+      if (done.result != 0) break;
+      int ready[2];
+      if (pipe2(ready, O_CLOEXEC) != 0) _exit(3);
+      const pid_t pid = ::fork();
+      if (pid == 0) {
+        const int adopted = client->adopt(token);
+        const int listener = listen_as_self();
+        [[maybe_unused]] const ssize_t n = write(ready[1], &adopted, sizeof adopted);
+        live(std::move(client), listener);
+      }
+      client->cancel(token);
+      ::close(ready[1]);
+      int adopted = -EIO;
+      [[maybe_unused]] const ssize_t n = read(ready[0], &adopted, sizeof adopted);
+      ::close(ready[0]);
+      done.result = adopted;
+      done.value = static_cast<std::uint64_t>(pid);
+      break;
+    }
+    case Do::kEnd:
+      _exit(0);
+  }
+  return done;
+}
+
+// A process of the recording: one thread per thread of the replay that orders.
+void live(std::unique_ptr<remote::Client> client, int listener) {
+  for (;;) {
+    const int fd = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (fd < 0) _exit(0);
+    std::thread([fd, &client] {
+      auto order = std::make_unique<Order>();
+      while (recv(fd, order.get(), sizeof *order, 0) == sizeof *order) {
+        const Done done = carry_out(client, *order);
+        if (send(fd, &done, sizeof done, MSG_NOSIGNAL) < 0) break;
+      }
+      ::close(fd);
+    }).detach();
+  }
+}
+
+int nursery = -1;  // packets: path of a socket in, pid or -errno out
+
+[[noreturn]] void keep_nursery(int fd) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // Children of children end here; nobody asks how.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  signal(SIGCHLD, SIG_IGN);
+  char path[256];
+  for (ssize_t n; (n = recv(fd, path, sizeof path - 1, 0)) > 0;) {
+    path[n] = '\0';
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      remote::Options options;
+      options.socket = path;
+      options.start = false;
+      std::string error;
+      auto client = remote::Client::attach(options, &error);
+      if (!client) std::fprintf(stderr, "%s\n", error.c_str());
+      const int listener = listen_as_self();
+      const std::int64_t word = client ? getpid() : -EIO;
+      send(fd, &word, sizeof word, MSG_NOSIGNAL);
+      ::close(fd);
+      if (!client) _exit(3);
+      live(std::move(client), listener);
+    }
+  }
+  _exit(0);
+}
+
+class RemoteTransport;
+
+class RemoteAgent final : public Agent {
+ public:
+  RemoteAgent(RemoteTransport& transport, std::uint32_t pid) : transport_(transport), pid_(pid) {}
+  ~RemoteAgent() override {
+    if (pid_ != 0) end();
+  }
+  std::uint32_t pid() const override { return pid_; }
+  int open(const std::string& path, std::uint32_t flags) override {
+    return static_cast<int>(tell(Do::kOpen, 0, flags, 0, 0, path).result);
+  }
+  int close(int fd) override { return static_cast<int>(tell(Do::kClose, fd).result); }
+  int duplicate(int fd) override { return static_cast<int>(tell(Do::kDuplicate, fd).result); }
+  std::int64_t ioctl(int fd, std::uint32_t request, std::uint64_t arg) override {
+    return tell(Do::kIoctl, fd, request, arg).result;
+  }
+  int mmap(int fd, std::uint64_t bytes, std::uint32_t prot, std::uint64_t offset,
+           std::uint64_t* address) override {
+    const Done done = tell(Do::kMap, fd, bytes, prot, offset);
+    *address = done.value;
+    return static_cast<int>(done.result);
+  }
+  int munmap(std::uint64_t address, std::uint64_t bytes) override {
+    return static_cast<int>(tell(Do::kUnmap, 0, address, bytes).result);
+  }
+  int load(std::uint64_t address, void* out, std::size_t bytes) override {
+    auto* to = static_cast<char*>(out);
+    for (std::size_t done = 0; done < bytes;) {
+      const std::size_t n = std::min(bytes - done, sizeof(Done::data));
+      const Done piece = tell(Do::kLoad, 0, address + done, n);
+      if (piece.result != 0) return static_cast<int>(piece.result);
+      std::memcpy(to + done, piece.data, n);
+      done += n;
+    }
+    return 0;
+  }
+  int store(std::uint64_t address, const void* in, std::size_t bytes) override {
+    return static_cast<int>(
+        tell(Do::kStore, 0, address, 0, 0, std::string(static_cast<const char*>(in), bytes))
+            .result);
+  }
+  std::int64_t read_text(const std::string& path, char* out, std::size_t bytes) override {
+    const Done done = tell(Do::kReadText, 0, bytes, 0, 0, path);
+    std::memcpy(out, done.data, std::min(bytes, sizeof done.data));
+    return done.result;
+  }
+  std::int64_t write_text(const std::string& path, const std::string& text) override {
+    return tell(Do::kWriteText, 0, path.size(), 0, 0, path + text).result;
+  }
+  std::unique_ptr<Agent> fork(std::uint32_t, std::vector<int>*) override {
+    const Done done = tell(Do::kFork, 0);
+    if (done.result != 0)
+      throw std::runtime_error("fork: " +
+                               std::string(std::strerror(static_cast<int>(-done.result))));
+    return std::make_unique<RemoteAgent>(transport_, static_cast<std::uint32_t>(done.value));
+  }
+  void end() override;
+
+ private:
+  Done tell(Do what, int fd, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0,
+            const std::string& text = {});
+
+  RemoteTransport& transport_;
+  std::uint32_t pid_;
+};
+
+class RemoteTransport final : public Transport {
+ public:
+  RemoteTransport(emu::Machine& machine, remote::ServerOptions options)
+      : server_(machine, std::move(options)) {}
+  ~RemoteTransport() override {
+    server_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  bool listen(std::string* error) {
+    if (!server_.listen(error)) return false;
+    thread_ = std::thread([this] { server_.run(); });
+    return true;
+  }
+  std::unique_ptr<Agent> start(std::uint32_t) override {
+    const std::string& path = server_.options().socket;
+    std::int64_t word = -EIO;
+    if (send(nursery, path.data(), path.size(), MSG_NOSIGNAL) < 0 ||
+        recv(nursery, &word, sizeof word, 0) != sizeof word || word < 0)
+      throw std::runtime_error("a process of the recording does not start");
+    return std::make_unique<RemoteAgent>(*this, static_cast<std::uint32_t>(word));
+  }
+  void wait_for_end(std::uint32_t pid) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (server_.processes().knows(pid)) {
+      if (std::chrono::steady_clock::now() > deadline)
+        throw std::runtime_error("the daemon does not notice the end of a process");
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  }
+
+ private:
+  remote::Server server_;
+  std::thread thread_;
+};
+
+// A connection per thread and process.
+Done RemoteAgent::tell(Do what, int fd, std::uint64_t a, std::uint64_t b, std::uint64_t c,
+                       const std::string& text) {
+  struct Lines {
+    std::map<std::uint32_t, int> open;
+    ~Lines() {
+      for (const auto& [pid, line] : open) ::close(line);
+    }
+  };
+  thread_local Lines lines;
+  int& line = lines.open.try_emplace(pid_, -1).first->second;
+  if (line < 0) {
+    socklen_t size = 0;
+    const sockaddr_un address = name_of(pid_, &size);
+    line = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (connect(line, reinterpret_cast<const sockaddr*>(&address), size) != 0)
+      throw std::runtime_error("process " + std::to_string(pid_) +
+                               " of the recording is not there");
+  }
+  auto order = std::make_unique<Order>();
+  order->what = what;
+  order->fd = fd;
+  order->a = a;
+  order->b = b;
+  order->c = c;
+  order->bytes = static_cast<std::uint32_t>(std::min(text.size(), sizeof order->data));
+  std::memcpy(order->data, text.data(), order->bytes);
+  Done done;
+  if (send(line, order.get(), sizeof *order, MSG_NOSIGNAL) < 0 ||
+      recv(line, &done, sizeof done, 0) != sizeof done) {
+    if (what != Do::kEnd) throw std::runtime_error("a process of the recording has ended");
+    ::close(line);
+    lines.open.erase(pid_);
+  }
+  return done;
+}
+
+void RemoteAgent::end() {
+  const std::uint32_t pid = pid_;
+  tell(Do::kEnd, 0);
+  pid_ = 0;
+  transport_.wait_for_end(pid);
+}
+
+}  // namespace
+
+bool start_nursery() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return false;
+  const pid_t pid = ::fork();
+  if (pid < 0) return false;
+  if (pid == 0) {
+    ::close(ends[0]);
+    keep_nursery(ends[1]);
+  }
+  ::close(ends[1]);
+  nursery = ends[0];
+  return true;
+}
+
+std::unique_ptr<Transport> make_remote(emu::Machine& machine, std::string* error) {
+  static int count = 0;
+  remote::ServerOptions options;
+  options.socket = std::filesystem::temp_directory_path().string() + "/opennrt-replay-" +
+                   std::to_string(getpid()) + "-" + std::to_string(count++);
+  auto transport = std::make_unique<RemoteTransport>(machine, std::move(options));
+  if (!transport->listen(error)) return nullptr;
+  return transport;
+}
+
+}  // namespace opennrt::replay
