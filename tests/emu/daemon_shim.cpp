@@ -55,7 +55,7 @@ class OverDaemon final : public Machinery {
       errno = -r;
       return -1;
     }
-    const pid_t child = ::fork();
+    const pid_t child = __real_fork();
     if (child != 0) {
       client_->cancel(token);
       return child;
@@ -63,7 +63,7 @@ class OverDaemon final : public Machinery {
     if (client_->adopt(token) != 0) _exit(99);
     return 0;
   }
-  pid_t wait(pid_t child, int* status) override { return ::waitpid(child, status, 0); }
+  pid_t wait(pid_t child, int* status) override { return __real_waitpid(child, status, 0); }
 
  private:
   std::unique_ptr<remote::Client> client_;

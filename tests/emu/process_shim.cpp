@@ -90,14 +90,14 @@ class InProcess final : public Machinery {
     return machine_->read_text(path, buffer, bytes);
   }
   void pause(unsigned us) override {
-    if (!machine_->run(4096)) ::usleep(us);
+    if (!machine_->run(4096)) __real_usleep(us);
   }
   pid_t fork() override {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) != 0) return -1;
     std::map<int, int> copies;
     for (const int fd : open_) copies[fd] = machine_->duplicate(fd);
-    const pid_t child = ::fork();
+    const pid_t child = __real_fork();
     ::close(pair[child == 0 ? 0 : 1]);
     if (child == 0) {
       to_parent_ = pair[1];
@@ -118,7 +118,7 @@ class InProcess final : public Machinery {
     for (const auto& [number, fd] : child_) machine_->close(client, fd);
     child_.clear();
     ::close(from_child_);
-    return ::waitpid(child, status, 0);
+    return __real_waitpid(child, status, 0);
   }
 
  private:
@@ -142,10 +142,9 @@ class InProcess final : public Machinery {
       case What::kExists:
         return machine_->exists(q.path);
       case What::kIoctl:
-        return known == child_.end()
-                   ? -EBADF
-                   : machine_->ioctl(client, memory, known->second,
-                                     static_cast<std::uint32_t>(q.b), q.c);
+        return known == child_.end() ? -EBADF
+                                     : machine_->ioctl(client, memory, known->second,
+                                                       static_cast<std::uint32_t>(q.b), q.c);
       case What::kClose: {
         if (known == child_.end()) return -EBADF;
         const int fd = known->second;

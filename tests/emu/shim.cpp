@@ -24,8 +24,11 @@ using opennrt::emu::test::Machinery;
 
 constexpr int kFirst = 1 << 20;  // descriptors of the machine
 
+Machinery* made = nullptr;
+
+// What it calls itself while it is made is the kernel's.
 Machinery& machine() {
-  static Machinery* const made = opennrt::emu::test::make_machinery().release();
+  if (!made) made = opennrt::emu::test::make_machinery().release();
   return *made;
 }
 
@@ -76,7 +79,7 @@ void* __wrap_mmap(void* address, size_t bytes, int prot, int flags, int fd, off_
 }
 
 int __wrap_munmap(void* address, size_t bytes) {
-  const int result = machine().munmap(address, bytes);
+  const int result = made ? made->munmap(address, bytes) : -ENOENT;
   return result == -ENOENT ? __real_munmap(address, bytes) : give(result);
 }
 
@@ -86,10 +89,13 @@ int __wrap_access(const char* path, int mode) {
 }
 
 int __wrap_usleep(unsigned us) {
-  machine().pause(us);
+  if (!made) return __real_usleep(us);
+  made->pause(us);
   return 0;
 }
 
-pid_t __wrap_fork() { return machine().fork(); }
-pid_t __wrap_waitpid(pid_t child, int* status, int) { return machine().wait(child, status); }
+pid_t __wrap_fork() { return made ? made->fork() : __real_fork(); }
+pid_t __wrap_waitpid(pid_t child, int* status, int options) {
+  return made ? made->wait(child, status) : __real_waitpid(child, status, options);
+}
 }

@@ -11,6 +11,13 @@
 #include <cstdint>
 #include <memory>
 
+// The kernel's.
+extern "C" {
+int __real_usleep(unsigned);
+pid_t __real_fork();
+pid_t __real_waitpid(pid_t, int*, int);
+}
+
 namespace opennrt::emu::test {
 
 // A machine as one process sees it. Results >= 0 or -errno; descriptors are

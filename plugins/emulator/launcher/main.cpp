@@ -2,9 +2,10 @@
 //
 // opennrt-emu, which `opennrt emu` runs: an unmodified program with an emulated
 // machine.
-#include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -29,6 +30,8 @@ namespace {
 
 using namespace opennrt::emu;
 using namespace opennrt::emu::launcher;
+
+constexpr int kEndMs = 5000;  // a daemon that was told to end
 
 void say(const std::string& text) { std::fprintf(stderr, "opennrt emu: %s\n", text.c_str()); }
 
@@ -113,6 +116,17 @@ class Machine {
     return true;
   }
   void leave() { directory_.clear(); }  // to the process that stays
+  // A machine of this launch ends with it; its log is complete then.
+  void end(bool shared) {
+    if (shared) return;
+    const auto daemon = static_cast<pid_t>(client_->daemon_pid());
+    const int process = static_cast<int>(::syscall(SYS_pidfd_open, daemon, 0));
+    if (process < 0) return;
+    ::syscall(SYS_pidfd_send_signal, process, SIGTERM, nullptr, 0);
+    pollfd gone{process, POLLIN, 0};
+    ::poll(&gone, 1, kEndMs);
+    ::close(process);
+  }
 
  private:
   std::string directory_;
@@ -169,7 +183,9 @@ int launch(const Options& options) {
     machine.leave();
     return code;
   }
-  if (!options.log.empty()) copy_log(machine.log_path(), options.log);
+  const std::string log = machine.log_path();
+  machine.end(options.shared);
+  if (!options.log.empty()) copy_log(log, options.log);
   return code;
 }
 

@@ -59,6 +59,7 @@ class Streams {
       used_.fetch_sub(1, std::memory_order_release);
     }
   }
+  Lock& lock() noexcept { return lock_; }
 
  private:
   Lock lock_;
@@ -113,6 +114,8 @@ int glob_lstat(const char* path, struct stat* out) {
 }
 
 }  // namespace
+
+Lock& directory_streams() noexcept { return streams.lock(); }
 
 DIR* open_directory_stream(const char* path) noexcept {
   const int fd = open_at(AT_FDCWD, path, O_RDONLY | O_NDELAY | O_DIRECTORY | O_CLOEXEC, 0);

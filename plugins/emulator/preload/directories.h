@@ -6,7 +6,11 @@
 #include <dirent.h>
 #include <glob.h>
 
+#include "preload/lock.h"
+
 namespace opennrt::emu::preload {
+
+Lock& directory_streams() noexcept;  // of their list, for fork
 
 DIR* open_directory_stream(const char* path) noexcept;
 DIR* adopt_directory_stream(int fd) noexcept;  // fdopendir

@@ -53,17 +53,26 @@ class Lock {
   std::atomic<std::uint32_t> word_{0};
 };
 
+// True in the thread that forks, while it holds every lock of the library: others
+// that act around fork come by here again.
+inline thread_local bool all_held __attribute__((tls_model("initial-exec"))) = false;
+
 // Held for a few loads and stores only, with signals blocked.
 class Held {
  public:
-  explicit Held(Lock& lock) noexcept : lock_(lock) { lock_.lock(); }
-  ~Held() { lock_.unlock(); }
+  explicit Held(Lock& lock) noexcept : lock_(lock), mine_(!all_held) {
+    if (mine_) lock_.lock();
+  }
+  ~Held() {
+    if (mine_) lock_.unlock();
+  }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
 
  private:
   SignalsBlocked signals_;
   Lock& lock_;
+  const bool mine_;
 };
 
 }  // namespace opennrt::emu::preload

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "preload/directories.h"
+
 namespace opennrt::emu::preload {
 
 namespace {
@@ -168,25 +170,31 @@ void Session::before_fork() noexcept {
   fork_prepared_ = table.devices() > 0 && backend_.load()->prepare(&fork_handover_) >= 0;
   table.hold();
   mappings.hold();
+  directory_streams().lock();
+  all_held = true;
   fork_signals_ = before;
+}
+
+void Session::let_go() noexcept {
+  all_held = false;
+  directory_streams().unlock();
+  mappings.release();
+  table.release();
+  connecting_.unlock();
 }
 
 void Session::in_parent() noexcept {
   const std::uint64_t before = fork_signals_;
   const bool prepared = fork_prepared_;
   const Backend::Handover handover = fork_handover_;
-  mappings.release();
-  table.release();
-  connecting_.unlock();
+  let_go();
   if (prepared) backend_.load()->cancel(handover);
   raw_call(SYS_rt_sigprocmask, SIG_SETMASK, word(&before), 0, sizeof before);
 }
 
 void Session::in_child() noexcept {
   const std::uint64_t before = fork_signals_;
-  mappings.release();
-  table.release();
-  connecting_.unlock();
+  let_go();
   // Device mappings are not inherited.
   mappings.clear();
   const bool adopted = fork_prepared_ && backend_.load()->adopt(fork_handover_) >= 0;

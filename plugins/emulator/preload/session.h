@@ -76,6 +76,7 @@ struct Session {
 
  private:
   void inherit() noexcept;
+  void let_go() noexcept;
   void close_listed(const char* closed) noexcept;
 
   std::atomic<Backend*> backend_{nullptr};
