@@ -40,7 +40,7 @@ TEST_F(RawClient, UnmodifiedUnderEmu) { good(unmodified()); }
 
 TEST_F(RawClient, OneTranscript) {
   const std::string transcript = in_process().out;
-  EXPECT_GT(transcript.size(), 4000u);
+  EXPECT_GT(transcript.size(), 3000u);
   EXPECT_EQ(transcript, over_daemon().out);
   EXPECT_EQ(transcript, unmodified().out);
   EXPECT_EQ(transcript, unmodified({"--no-guard"}).out);
