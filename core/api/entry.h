@@ -87,8 +87,8 @@ NRT_STATUS guarded(const char* name, Body&& body) noexcept {
   const NRT_STATUS code = run(name, [&]() -> Status {
     Session& here = session();
     Status status = std::forward<Body>(body)(here);
-    if (status.is_ok()) return status;
-    return here.blame(std::move(status));
+    if (!status.is_ok()) status = here.blame(std::move(status));
+    return status;
   });
   log_call(name, "API:OUT", code);
   return code;

@@ -29,9 +29,9 @@ std::string owners_of(const Driver& driver, const Machine& machine, std::uint32_
     if (!(words >> device >> core >> pid) || !std::getline(words >> std::ws, command)) continue;
     const auto place = std::find(machine.devices.begin(), machine.devices.end(), device);
     if (place == machine.devices.end()) continue;
-    const auto at = static_cast<std::uint32_t>(place - machine.devices.begin()) *
-                        machine.cores_per_device +
-                    core;
+    const auto at =
+        static_cast<std::uint32_t>(place - machine.devices.begin()) * machine.cores_per_device +
+        core;
     if (at < start || at > end) continue;
     const std::string one = fmt::format("core {}: pid {} ({})", at / lnc_size, pid, command);
     if (one != last) out += (out.empty() ? "" : ", ") + one;

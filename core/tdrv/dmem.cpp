@@ -230,7 +230,7 @@ Status Dmem::check(std::uint64_t offset, std::uint64_t bytes) const {
 }
 
 Status Dmem::failed(const char* what, std::uint64_t offset, std::uint64_t bytes, int rc) const {
-  const NRT_STATUS code = rc == -ENOMEM      ? NRT_RESOURCE
+  const NRT_STATUS code = rc == -ENOMEM       ? NRT_RESOURCE
                           : rc == -EOWNERDEAD ? NRT_HW_ERROR
                                               : NRT_FAILURE;
   return Status::make(code, "[ND {}][NC {}] {} {} bytes at offset {} of '{}' failed: {}",

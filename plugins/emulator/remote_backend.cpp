@@ -84,6 +84,10 @@ std::unique_ptr<Backend> make_remote_backend(const nrtp_host* host, std::string*
     *error = "emulator.scope machine: " + *error;
     return nullptr;
   }
+  const std::string text = "the software device is opennrt-emud (pid " +
+                           std::to_string(client->daemon_pid()) + "), its log is " +
+                           client->log_path();
+  host->log(host->self, NRTP_LOG_INFO, "EMU", text.c_str());
   return std::make_unique<RemoteBackend>(host, std::move(client));
 }
 

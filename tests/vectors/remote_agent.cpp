@@ -178,7 +178,7 @@ class RemoteAgent final : public Agent {
  public:
   RemoteAgent(RemoteTransport& transport, std::uint32_t pid) : transport_(transport), pid_(pid) {}
   ~RemoteAgent() override {
-    if (pid_ != 0) end();
+    if (alive_) end();
   }
   std::uint32_t pid() const override { return pid_; }
   int open(const std::string& path, std::uint32_t flags) override {
@@ -236,7 +236,8 @@ class RemoteAgent final : public Agent {
             const std::string& text = {});
 
   RemoteTransport& transport_;
-  std::uint32_t pid_;
+  const std::uint32_t pid_;
+  bool alive_ = true;
 };
 
 class RemoteTransport final : public Transport {
@@ -323,10 +324,9 @@ Done RemoteAgent::tell(Do what, int fd, std::uint64_t a, std::uint64_t b, std::u
 }
 
 void RemoteAgent::end() {
-  const std::uint32_t pid = pid_;
+  alive_ = false;
   tell(Do::kEnd, 0);
-  pid_ = 0;
-  transport_.wait_for_end(pid);
+  transport_.wait_for_end(pid_);
 }
 
 }  // namespace

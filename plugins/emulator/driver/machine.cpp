@@ -28,7 +28,7 @@ constexpr std::uint32_t kEngineIdle = 1;
 
 // Descriptor word: device in bits 0-5, open file from bit 9.
 constexpr std::uint32_t kNodeMask = 0x3F, kMiscBit = 1u << 6, kReadBit = 1u << 7,
-                        kWriteBit = 1u << 8, kFileShift = 9, kFileMask = 0x1FFF,
+                        kWriteBit = 1u << 8, kFileShift = 9, kFileMask = 0x3FFFFF,
                         kOpenBit = 1u << 31;
 
 }  // namespace
@@ -180,11 +180,11 @@ bool Machine::find_file(int fd, File* out) const {
 
 // files_mutex_ is held.
 int Machine::add_descriptor(std::uint32_t packed) {
-  for (std::uint32_t slot = 0; slot < kDescriptors; ++slot) {
+  for (std::uint32_t& slot = free_descriptor_; slot < kDescriptors; ++slot) {
     if (descriptors_[slot].load(std::memory_order_relaxed)) continue;
     descriptors_[slot].store(packed, std::memory_order_release);
     ++references_[packed >> kFileShift & kFileMask];
-    return kFirstDescriptor + static_cast<int>(slot);
+    return kFirstDescriptor + static_cast<int>(slot++);
   }
   return -EMFILE;
 }
@@ -220,9 +220,10 @@ int Machine::open(const Client& client, const char* path, std::uint32_t flags) {
   int fd = 0;
   {
     std::lock_guard lock(files_mutex_);
-    auto unused = std::find(references_.begin(), references_.end(), 0u);
+    auto unused = std::find(references_.begin() + free_file_, references_.end(), 0u);
     if (unused == references_.end()) unused = references_.insert(unused, 0u);
     const auto id = static_cast<std::uint32_t>(unused - references_.begin());
+    free_file_ = id;  // in use once its descriptor is
     fd = add_descriptor(kOpenBit | node->index | (lane == Lane::kMisc ? kMiscBit : 0) |
                         ((flags & 3) != 1 ? kReadBit : 0) | ((flags & 3) != 0 ? kWriteBit : 0) |
                         id << kFileShift);
@@ -251,7 +252,10 @@ int Machine::close(const Client& client, int fd) {
     if (!find_file(fd, &file)) return -EBADF;
     descriptors_[static_cast<std::size_t>(fd - kFirstDescriptor)].store(0,
                                                                         std::memory_order_release);
+    free_descriptor_ =
+        std::min(free_descriptor_, static_cast<std::uint32_t>(fd - kFirstDescriptor));
     last = --references_[file.id] == 0;
+    if (last) free_file_ = std::min(free_file_, file.id);
   }
   if (file.lane == Lane::kDevice) {
     detach(*file.node, client.pid);

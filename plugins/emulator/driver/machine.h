@@ -194,11 +194,13 @@ class Machine {
   std::vector<std::unique_ptr<DeviceNode>> nodes_;
 
   static constexpr int kFirstDescriptor = 1 << 20;  // never the number of a real descriptor
-  static constexpr std::uint32_t kDescriptors = 4096;
+  static constexpr std::uint32_t kDescriptors = 1 << 16;
   // A descriptor is one word, so that a request needs no lock to look it up and
   // a close at the same time does no harm. 0 = free.
   std::array<std::atomic<std::uint32_t>, kDescriptors> descriptors_{};
   std::vector<std::uint32_t> references_;  // descriptors of each open file
+  // Nothing below is free.
+  std::uint32_t free_descriptor_ = 0, free_file_ = 0;
   std::mutex files_mutex_;
 
   std::mutex host_mutex_;

@@ -40,12 +40,12 @@ Environment::Environment(char* const* from, const char* closed) noexcept {
   const char* const names[] = {kTreeVariable, kSocketVariable, kLibraryVariable};
   const char* const values[] = {s.tree, s.socket, s.library};
   std::size_t count = 0;
+  // Other values are those of a launch inside this one.
   bool present[3] = {false, false, false}, preloaded = false;
   const char* others = nullptr;
   for (; from[count]; ++count) {
     for (int i = 0; i < 3; ++i)
-      if (const char* value = value_of(from[count], names[i]))
-        present[i] = std::strcmp(value, values[i]) == 0;
+      present[i] = present[i] || value_of(from[count], names[i]) != nullptr;
     if (const char* value = value_of(from[count], kPreload)) {
       preloaded = listed(value, s.library);
       others = value;

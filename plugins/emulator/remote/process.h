@@ -20,7 +20,7 @@ namespace opennrt::emu::remote {
 inline constexpr std::size_t kProcesses = 256;
 inline constexpr std::size_t kConnectionsOfProcess = 1024;
 inline constexpr std::size_t kConnections = 4096;
-inline constexpr std::size_t kDescriptorsOfProcess = 1024;
+inline constexpr std::size_t kDescriptorsOfProcess = 256;
 inline constexpr std::size_t kMappingsOfProcess = 1 << 16;
 inline constexpr std::size_t kForksOfProcess = 64;
 

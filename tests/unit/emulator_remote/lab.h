@@ -117,7 +117,7 @@ class RemoteTest : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
   }
 
-  // What a device has given out.
+  // What a device has given to processes.
   struct Books {
     std::size_t chunks = 0, attached = 0, processes = 0, marks = 0;
     std::uint32_t descriptors = 0;
@@ -130,7 +130,8 @@ class RemoteTest : public ::testing::Test {
     for (const std::uint32_t owner : machine->core_owners()) b.marks += owner != 0;
     b.processes = server->processes().size();
     std::lock_guard lock(node.mutex);
-    b.chunks = node.chunks.size();
+    for (const auto& [pa, chunk] : node.chunks)
+      b.chunks += chunk->owner != 0 && chunk->lifespan == Lifespan::kProcess;
     b.descriptors = node.descriptors;
     return b;
   }
