@@ -263,6 +263,10 @@ int duplicate_to(int from, int to, int flags) noexcept {
   // The copy is complete before the target is touched.
   const int copy = duplicate_from(from, 0, O_CLOEXEC);
   if (copy < 0) return -1;
+  if (copy == to) {  // the target was free, and the lowest
+    raw_call(SYS_fcntl, to, F_SETFD, flags & O_CLOEXEC ? FD_CLOEXEC : 0);
+    return to;
+  }
   Session& s = session();
   Entry entry;
   const bool ours = s.find(copy, &entry);

@@ -111,6 +111,13 @@ static void numbers(void) {
   EXPECT(close(copy) == 0 && ioctl(fd, OPEN_COUNT) == 3);
   FAILS(close(copy), EBADF);
 
+  const int low = dup(0);
+  close(low);
+  EXPECT(dup2(fd, low) == low && fcntl(low, F_GETFD) == 0 && ioctl(low, OPEN_COUNT) == 4);
+  close(low);
+  EXPECT(dup3(fd, low, O_CLOEXEC) == low && fcntl(low, F_GETFD) == FD_CLOEXEC);
+  close(low);
+
   // Closed by a call of its own, and the number given to another file.
   EXPECT(raw(SYS_close, misc, 0, 0, 0) == 0);
   const int file = dup(other);
