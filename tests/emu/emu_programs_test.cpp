@@ -121,6 +121,10 @@ TEST(EmuPrograms, GuardedChildren) {
   EXPECT_NE(e.error.find("linked statically"), std::string::npos) << e.error;
   e = emu({"--", tests + "emulator_launcher_direct", "open", "/dev/neuron0"});
   EXPECT_EQ(e.code, 126);
+  // Opened through the library, used past it.
+  e = emu({"--", tests + "emulator_launcher_direct", "ioctl", "/dev/neuron0"});
+  EXPECT_EQ(e.code, 126);
+  EXPECT_NE(e.error.find("calls ioctl on /dev/neuron0"), std::string::npos) << e.error;
   e = emu({"--", "/sbin/ldconfig", "--version"});
   EXPECT_EQ(e.code, 126);
   // A static helper that has no business with devices runs.

@@ -31,18 +31,28 @@ namespace {
 
 using preload::kPathBytes;
 
-// Calls that name a file, and which argument does. The numbers of x86-64.
+// Calls that name a file, and which argument does. The numbers of x86-64. ioctl
+// names none: with a request of the driver it must not reach a placeholder.
 struct Named {
   int number;
   const char* name;
-  int directory, path;  // argument; -1: relative to the working directory
+  int directory;  // argument, or the descriptor itself; -1: the working directory
+  int path;       // argument; -1: none
 };
-constexpr Named kNamed[] = {{SYS_open, "open", -1, 0},           {SYS_creat, "creat", -1, 0},
-                            {SYS_openat, "openat", 0, 1},        {SYS_openat2, "openat2", 0, 1},
-                            {SYS_stat, "stat", -1, 0},           {SYS_lstat, "lstat", -1, 0},
-                            {SYS_newfstatat, "fstatat", 0, 1},   {SYS_statx, "statx", 0, 1},
-                            {SYS_access, "access", -1, 0},       {SYS_faccessat, "faccessat", 0, 1},
-                            {SYS_faccessat2, "faccessat2", 0, 1}};
+constexpr Named kNamed[] = {{SYS_open, "open", -1, 0},
+                            {SYS_creat, "creat", -1, 0},
+                            {SYS_openat, "openat", 0, 1},
+                            {SYS_openat2, "openat2", 0, 1},
+                            {SYS_stat, "stat", -1, 0},
+                            {SYS_lstat, "lstat", -1, 0},
+                            {SYS_newfstatat, "fstatat", 0, 1},
+                            {SYS_statx, "statx", 0, 1},
+                            {SYS_access, "access", -1, 0},
+                            {SYS_faccessat, "faccessat", 0, 1},
+                            {SYS_faccessat2, "faccessat2", 0, 1},
+                            {SYS_ioctl, "ioctl", 0, -1}};
+constexpr std::uint32_t kRequestType = 0x4E00, kRequestTypeMask = 0xFF00;
+constexpr char kPlaceholder[] = "/memfd:opennrt:neuron";
 // The same of 32-bit programs, which have no mark.
 constexpr Named kNamed32[] = {
     {5, "open", -1, 0},      {8, "creat", -1, 0},      {295, "openat", 0, 1},
@@ -85,6 +95,12 @@ std::vector<sock_filter> filter() {
   unless_equal(SYS_newfstatat, 3);
   load(argument(3, false));
   f.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, AT_EMPTY_PATH, 0, 1));
+  give(SECCOMP_RET_ALLOW);
+  load(offsetof(seccomp_data, nr));
+  unless_equal(SYS_ioctl, 4);
+  load(argument(1, false));
+  f.push_back(BPF_STMT(BPF_ALU | BPF_AND | BPF_K, kRequestTypeMask));
+  f.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kRequestType, 1, 0));
   give(SECCOMP_RET_ALLOW);
   load(argument(5, false));
   unless_equal(static_cast<std::uint32_t>(preload::kCallMark), 3);
@@ -137,6 +153,28 @@ const Named* named(const seccomp_data& data) {
   return nullptr;
 }
 
+// *subject: what it names.
+bool names_served(pid_t thread, const Named& call, const seccomp_data& data, std::string* subject) {
+  if (call.path < 0) {
+    *subject = directory_of(thread, call, data.args[0]);
+    if (!subject->starts_with(kPlaceholder)) return false;
+    *subject = "/dev/neuron" + subject->substr(sizeof kPlaceholder - 1);
+    *subject = subject->substr(0, subject->find(':'));
+    return true;
+  }
+  std::array<char, kPathBytes> path{};
+  if (!read_path(thread, data.args[call.path], &path)) return false;
+  if (!preload::suspicious(path.data(), std::strstr(path.data(), "neuron") != nullptr))
+    return false;
+  const std::string base =
+      path[0] != '/' ? directory_of(thread, call, data.args[0]) : std::string();
+  char full[kPathBytes];
+  if (!preload::normalise(base, path.data(), full)) return false;
+  *subject = full;
+  const preload::Place place = preload::locate(full).place;
+  return place == preload::Place::kDevice || place == preload::Place::kAttribute;
+}
+
 pid_t process_of(pid_t thread) {
   std::FILE* file = std::fopen(("/proc/" + std::to_string(thread) + "/status").c_str(), "re");
   if (!file) return thread;
@@ -178,25 +216,12 @@ pid_t Guard::answer(std::string* message) {
     return ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_ID_VALID, &question.id) == 0;
   };
   const Named* call = named(question.data);
-  std::array<char, kPathBytes> path{};
-  char full[kPathBytes];
-  bool served = false;
-  if (call && read_path(thread, question.data.args[call->path], &path)) {
-    const bool relative = path[0] != '/';
-    if (preload::suspicious(path.data(), std::strstr(path.data(), "neuron") != nullptr)) {
-      const std::string base =
-          relative ? directory_of(thread, *call, question.data.args[0]) : std::string();
-      if (preload::normalise(base, path.data(), full)) {
-        const preload::Place place = preload::locate(full).place;
-        served = place == preload::Place::kDevice || place == preload::Place::kAttribute;
-      }
-    }
-  }
-  if (served && still_waits()) {
+  std::string subject;
+  if (call && names_served(thread, *call, question.data, &subject) && still_waits()) {
     const pid_t process = process_of(thread);
     const std::string program = link_of("/proc/" + std::to_string(process) + "/exe");
     *message = program + " (process " + std::to_string(process) + ") calls " + call->name + " on " +
-               full + ": " + why(program) + "; it was ended";
+               subject + ": " + why(program) + "; it was ended";
     ::kill(process, SIGKILL);
     return process;
   }

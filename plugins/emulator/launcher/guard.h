@@ -6,7 +6,8 @@
 // devices; it is ended instead. All other calls go on.
 //
 // It is a seccomp filter that asks this process. Marked calls (preload/system.h)
-// and all that name no file do not ask.
+// and all that name no file do not ask; ioctl does with requests of the driver's
+// type.
 #pragma once
 
 #include <sys/types.h>

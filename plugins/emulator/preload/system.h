@@ -19,10 +19,11 @@ inline long raw_call(long number, long a = 0, long b = 0, long c = 0, long d = 0
   register long r8 __asm__("r8") = e;
   register long r9 __asm__("r9") = f;
   long result;
-  __asm__ volatile("syscall"
-                   : "=a"(result)
-                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                   : "rcx", "r11", "memory");
+  // The mark must not stay where the program's next call would find it.
+  __asm__ volatile("syscall\n\txorl %%r9d, %%r9d"
+                   : "=a"(result), "+r"(r9)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
+                   : "rcx", "r11", "memory", "cc");
   return result;
 }
 

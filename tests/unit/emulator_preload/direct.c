@@ -41,6 +41,11 @@ int main(int argc, char** argv) {
   }
   if (strcmp(how, "fstat") == 0)
     result = raw(SYS_newfstatat, 0, (long)"", (long)&status, AT_EMPTY_PATH);
+  if (strcmp(how, "ioctl") == 0) {  // on a descriptor of the C library
+    const int fd = open(argv[2], O_RDWR);
+    if (fd < 0) return 4;
+    result = raw(SYS_ioctl, fd, 0x80084E03, 0, 0);
+  }
   if (strcmp(how, "sleep") == 0) {  // outlives its parent
     if (fork() != 0) return 5;
     usleep(300000);

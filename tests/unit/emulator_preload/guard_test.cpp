@@ -48,6 +48,11 @@ TEST(GuardedMore, DescriptorsAreNoNames) {
   EXPECT_EQ(launched(program({OPENNRT_STATIC, "fstat", "x"})).out, "0\n");
 }
 
+// The same request type belongs to other drivers as well.
+TEST(GuardedMore, RequestsOnOtherFilesGoOn) {
+  EXPECT_EQ(launched(program({OPENNRT_STATIC, "ioctl", "/dev/null"})).out, "-25\n");
+}
+
 // A child is ended alone; its parent goes on.
 TEST(GuardedMore, Children) {
   const Ended e = launched(

@@ -3,6 +3,8 @@
 // The table and the list of mappings, alone and under threads.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -81,6 +83,34 @@ TEST(TableThreads, EachSeesItsOwn) {
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(table->devices(), 0);
+}
+
+// One number that comes and goes under a reader.
+TEST(TableThreads, AnEntryIsWholeOrNotThere) {
+  const auto table = std::make_unique<Table>();
+  std::atomic<bool> done{false};
+  std::atomic<int> wrong{0}, seen{0};
+  std::thread reader([&] {
+    while (!done) {
+      Entry out;
+      if (!table->find(7, &out)) continue;
+      ++seen;
+      wrong += out.inode != static_cast<std::uint64_t>(out.descriptor) ||
+               out.path[sizeof out.path - 1] != static_cast<char>(out.descriptor);
+    }
+  });
+  Entry out;
+  for (int i = 0; i < 50'000 || (seen < 100 && i < 5'000'000); ++i) {
+    Entry e = entry(i);
+    e.inode = static_cast<std::uint64_t>(i);
+    std::fill(std::begin(e.path), std::end(e.path), static_cast<char>(i));
+    wrong += !table->put(7, e);
+    if (i % 3 == 0) wrong += !table->take(7, &out);
+  }
+  done = true;
+  reader.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GE(seen, 100);
 }
 
 constexpr std::uint64_t kPage = Mappings::kPage;
