@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -88,7 +89,14 @@ class Child {
       dup2(file, STDERR_FILENO);
       ::close(up[0]);
       ::close(down[1]);
-      _exit(body(Line{down[0], up[1]}));
+      // Whatever happens, the child does not go on with the tests of its parent.
+      int code = 99;
+      try {
+        code = body(Line{down[0], up[1]});
+      } catch (const std::exception& e) {
+        std::fprintf(stderr, "%s\n", e.what());
+      }
+      _exit(code);
     }
     ::close(up[1]);
     ::close(down[0]);

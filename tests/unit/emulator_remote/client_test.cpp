@@ -30,8 +30,9 @@ class RemoteClient : public RemoteTest {
 };
 
 TEST_F(RemoteClient, SmallAndLargeBuffersArriveAndComeBack) {
-  for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{4096}, std::uint64_t{8191},
-                                    std::uint64_t{8192}, std::uint64_t{100'001}, 5 * kMiB + 3}) {
+  for (const std::uint64_t bytes :
+       {std::uint64_t{1}, std::uint64_t{4096}, std::uint64_t{8191}, std::uint64_t{8192},
+        std::uint64_t{100'001}, 5 * kMiB + 3, 9 * kMiB + 1}) {
     std::uint64_t handle = 0;
     ASSERT_EQ(alloc(*client, fd, bytes, &handle), 0);
     std::vector<std::uint8_t> in(bytes), out(bytes, 0xEE);
@@ -72,6 +73,28 @@ TEST_F(RemoteClient, BadPointersGiveEfaultAndLeaveNothingBehind) {
   EXPECT_EQ(copy(*client, fd, handle, p, 32 * page, 0, true), 0);
   EXPECT_EQ(copy(*client, fd, handle, p, 32 * page, 0, false), -EFAULT);
   munmap(p, 32 * page);
+  // So large that mappings are looked at: a hole, a part without the access, a file
+  // that is shorter than its mapping.
+  ASSERT_EQ(alloc(*client, fd, 16 * kMiB, &handle), 0);
+  const std::size_t large = 12 * kMiB;
+  auto* m = static_cast<char*>(
+      mmap(nullptr, large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(static_cast<void*>(m), MAP_FAILED);
+  EXPECT_EQ(copy(*client, fd, handle, m, large, 0, true), 0);
+  mprotect(m + 5 * kMiB, page, PROT_READ);
+  EXPECT_EQ(copy(*client, fd, handle, m, large, 0, true), 0);
+  EXPECT_EQ(copy(*client, fd, handle, m, large, 0, false), -EFAULT);
+  munmap(m + 5 * kMiB, page);
+  EXPECT_EQ(copy(*client, fd, handle, m, large, 0, true), -EFAULT);
+  munmap(m, large);
+  const int file = memfd_create("short", MFD_CLOEXEC);
+  ASSERT_EQ(ftruncate(file, static_cast<off_t>(kMiB)), 0);
+  m = static_cast<char*>(mmap(nullptr, large, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0));
+  ASSERT_NE(static_cast<void*>(m), MAP_FAILED);
+  EXPECT_EQ(copy(*client, fd, handle, m, large, 0, true), -EFAULT);
+  EXPECT_EQ(copy(*client, fd, handle, m, large, 0, false), -EFAULT);
+  munmap(m, large);
+  ::close(file);
   EXPECT_EQ(client->lost(), "");
 }
 
