@@ -48,6 +48,7 @@ std::unique_ptr<Transport> make_local(emu::Machine& machine);
 // --- daemon: processes are forked from one that is made first, before any thread
 // and before anything is open. False: cannot be.
 bool start_nursery();
-std::unique_ptr<Transport> make_remote(emu::Machine& machine, std::string* error);
+// programs: each is an unmodified program (program.cpp) with the preloaded library.
+std::unique_ptr<Transport> make_remote(emu::Machine& machine, bool programs, std::string* error);
 
 }  // namespace opennrt::replay

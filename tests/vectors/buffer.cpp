@@ -2,6 +2,7 @@
 #include "buffer.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <iterator>
@@ -19,23 +20,33 @@ struct Arena {
   struct Room {
     std::size_t bytes, count;
     std::vector<std::uint8_t*> free;
+    int file = -1;
+    std::uint8_t* begin = nullptr;
   };
   std::mutex mutex;
   Room rooms[4] = {{kPageBytes, 4096, {}},
                    {128 << 10, 512, {}},
                    {4 << 20, 32, {}},
                    {std::size_t{128} << 20, 4, {}}};
+  // Where no loader puts anything: programs that are started later map it there.
+  static constexpr std::uintptr_t kPlace = 0x100000000000;
 
   Arena() {
+    std::uintptr_t place = kPlace;
     for (Room& room : rooms) {
       const std::size_t step = room.bytes + kPageBytes;
-      void* p = mmap(nullptr, step * room.count, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      room.file = memfd_create("buffers", MFD_CLOEXEC);
+      void* p = MAP_FAILED;
+      if (ftruncate(room.file, static_cast<off_t>(step * room.count)) == 0)
+        p = mmap(reinterpret_cast<void*>(place), step * room.count, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, room.file, 0);
       if (p == MAP_FAILED) throw std::runtime_error("no memory for buffers");
+      room.begin = static_cast<std::uint8_t*>(p);
+      place += step * room.count;
       for (std::size_t i = 0; i < room.count; ++i) {
-        std::uint8_t* place = static_cast<std::uint8_t*>(p) + i * step;
-        mprotect(place + room.bytes, kPageBytes, PROT_NONE);
-        room.free.push_back(place);
+        std::uint8_t* buffer = room.begin + i * step;
+        mprotect(buffer + room.bytes, kPageBytes, PROT_NONE);
+        room.free.push_back(buffer);
       }
     }
   }
@@ -49,6 +60,14 @@ Arena& arena() {
 }  // namespace
 
 void make_buffer_arena() { arena(); }
+
+std::vector<BufferRoom> buffer_rooms() {
+  std::vector<BufferRoom> all;
+  for (const Arena::Room& room : arena().rooms)
+    all.push_back(
+        {room.file, reinterpret_cast<std::uintptr_t>(room.begin), room.bytes, room.count});
+  return all;
+}
 
 Buffer::Buffer(std::size_t bytes, std::uint8_t fill) : bytes_(bytes) {
   Arena& a = arena();

@@ -4,6 +4,7 @@
 // driver that moves too much is caught, and can be made partly readable on purpose.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,6 +17,15 @@ inline constexpr std::uint8_t kCanary = 0xA5;
 // Makes the memory of all buffers. Processes that are to see them are forked
 // after it.
 void make_buffer_arena();
+
+// For programs that are started: `count` buffers of `bytes`, each with a page
+// behind it that must be unreadable, from `address` on; in `file`.
+struct BufferRoom {
+  int file;
+  std::uintptr_t address;
+  std::size_t bytes, count;
+};
+std::vector<BufferRoom> buffer_rooms();
 
 class Buffer {
  public:

@@ -18,7 +18,9 @@
 #include <thread>
 
 #include "agent.h"
+#include "agent_orders.h"
 #include "buffer.h"
+#include "launcher/tree.h"
 #include "remote/client.h"
 #include "remote/own_memory.h"
 #include "remote/server.h"
@@ -28,53 +30,6 @@ namespace opennrt::replay {
 namespace {
 
 namespace remote = emu::remote;
-
-enum class Do : std::uint32_t {
-  kOpen,
-  kClose,
-  kDuplicate,
-  kIoctl,
-  kMap,
-  kUnmap,
-  kLoad,
-  kStore,
-  kReadText,
-  kWriteText,
-  kFork,
-  kEnd
-};
-
-// One packet each way. Texts and bytes of memory are in `data`.
-struct Order {
-  Do what = Do::kEnd;
-  std::int32_t fd = 0;
-  std::uint64_t a = 0, b = 0, c = 0;
-  std::uint32_t bytes = 0;
-  char data[8192];
-};
-struct Done {
-  std::int64_t result = 0;
-  std::uint64_t value = 0;
-  char data[8192];
-};
-
-sockaddr_un name_of(std::uint32_t pid, socklen_t* size) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string name = "opennrt-replay-" + std::to_string(pid);  // abstract
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  *size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  return address;
-}
-
-int listen_as_self() {
-  socklen_t size = 0;
-  const sockaddr_un address = name_of(static_cast<std::uint32_t>(getpid()), &size);
-  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  if (bind(fd, reinterpret_cast<const sockaddr*>(&address), size) != 0 || listen(fd, 64) != 0)
-    _exit(3);
-  return fd;
-}
 
 [[noreturn]] void live(std::unique_ptr<remote::Client> client, int listener);
 
@@ -161,18 +116,45 @@ void live(std::unique_ptr<remote::Client> client, int listener) {
   }
 }
 
-int nursery = -1;  // packets: path of a socket in, pid or -errno out
+int nursery = -1;  // packets: path of a socket, maybe "\n" and a tree, in; pid or -errno out
+
+// An unmodified program in the place of this process.
+[[noreturn]] void become_program(const std::string& socket, const std::string& tree, int parent) {
+  setenv("LD_PRELOAD", OPENNRT_PRELOAD, 1);
+  setenv("OPENNRT_EMU_PRELOAD", OPENNRT_PRELOAD, 1);
+  setenv("OPENNRT_EMU_SOCKET", socket.c_str(), 1);
+  setenv("OPENNRT_EMU_TREE", tree.c_str(), 1);
+  fcntl(parent, F_SETFD, 0);
+  std::vector<std::string> words = {OPENNRT_REPLAY_PROGRAM, std::to_string(parent)};
+  for (const BufferRoom& room : buffer_rooms()) {
+    fcntl(room.file, F_SETFD, 0);
+    for (const std::size_t n :
+         {static_cast<std::size_t>(room.file), room.address, room.bytes, room.count})
+      words.push_back(std::to_string(n));
+  }
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(argv[0], argv.data());
+  std::fprintf(stderr, "%s: %s\n", argv[0], std::strerror(errno));
+  const std::int64_t word = -errno;
+  send(parent, &word, sizeof word, MSG_NOSIGNAL);
+  _exit(3);
+}
 
 [[noreturn]] void keep_nursery(int fd) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Children of children end here; nobody asks how.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGCHLD, SIG_IGN);
-  char path[256];
-  for (ssize_t n; (n = recv(fd, path, sizeof path - 1, 0)) > 0;) {
-    path[n] = '\0';
+  char packet[1024];
+  for (ssize_t n; (n = recv(fd, packet, sizeof packet, 0)) > 0;) {
+    const std::string text(packet, static_cast<std::size_t>(n));
+    const std::string path = text.substr(0, text.find('\n'));
     const pid_t pid = ::fork();
     if (pid == 0) {
+      signal(SIGCHLD, SIG_DFL);
+      if (path.size() != text.size()) become_program(path, text.substr(path.size() + 1), fd);
       remote::Options options;
       options.socket = path;
       options.start = false;
@@ -261,18 +243,27 @@ class RemoteAgent final : public Agent {
 class RemoteTransport final : public Transport {
  public:
   RemoteTransport(emu::Machine& machine, remote::ServerOptions options)
-      : server_(machine, std::move(options)) {}
+      : machine_(machine), server_(machine, std::move(options)) {}
   ~RemoteTransport() override {
     server_.stop();
     if (thread_.joinable()) thread_.join();
+    if (!tree_.empty()) emu::launcher::remove_tree(tree_);
   }
-  bool listen(std::string* error) {
+  // programs: the processes are unmodified programs that see a tree of names.
+  bool listen(bool programs, std::string* error) {
     if (!server_.listen(error)) return false;
+    if (programs) {
+      tree_ = server_.options().socket + "-tree";
+      const auto exists = [&](const std::string& name) {
+        return machine_.exists(name.c_str()) == 1;
+      };
+      if (!emu::launcher::make_tree(tree_, exists, error)) return false;
+    }
     thread_ = std::thread([this] { server_.run(); });
     return true;
   }
   std::unique_ptr<Agent> start(std::uint32_t) override {
-    const std::string& path = server_.options().socket;
+    const std::string path = server_.options().socket + (tree_.empty() ? "" : "\n" + tree_);
     std::int64_t word = -EIO;
     if (send(nursery, path.data(), path.size(), MSG_NOSIGNAL) < 0 ||
         recv(nursery, &word, sizeof word, 0) != sizeof word || word < 0)
@@ -289,7 +280,9 @@ class RemoteTransport final : public Transport {
   }
 
  private:
+  emu::Machine& machine_;
   remote::Server server_;
+  std::string tree_;  // empty: the processes are of this program
   std::thread thread_;
 };
 
@@ -352,13 +345,13 @@ bool start_nursery() {
   return true;
 }
 
-std::unique_ptr<Transport> make_remote(emu::Machine& machine, std::string* error) {
+std::unique_ptr<Transport> make_remote(emu::Machine& machine, bool programs, std::string* error) {
   static int count = 0;
   remote::ServerOptions options;
   options.socket = std::filesystem::temp_directory_path().string() + "/opennrt-replay-" +
                    std::to_string(getpid()) + "-" + std::to_string(count++);
   auto transport = std::make_unique<RemoteTransport>(machine, std::move(options));
-  if (!transport->listen(error)) return nullptr;
+  if (!transport->listen(programs, error)) return nullptr;
   return transport;
 }
 

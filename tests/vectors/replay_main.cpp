@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// driver_replay [--through process|daemon] TRANSCRIPT INTERFACE [SCENARIO]
+// driver_replay [--through process|daemon|emu] TRANSCRIPT INTERFACE [SCENARIO]
 // Replays the recorded scenarios of the kernel driver against the emulated one, in
-// this process or by processes that reach it through the daemon's socket, and reports what is
-// equal, what cannot be replayed yet, and what differs.
+// this process, by processes that reach it through the daemon's socket, or by unmodified
+// programs with the preloaded library, and reports what is equal, what cannot be replayed yet,
+// and what differs.
 #include <yaml-cpp/yaml.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "cayman/table.h"
@@ -78,21 +80,28 @@ emu::MachineConfig config_of(const Recorded& recorded, const emu::DriverPreset* 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string way = "process";
+  std::string name_of_way = "process";
   if (argc > 2 && std::strcmp(argv[1], "--through") == 0) {
-    way = argv[2];
+    name_of_way = argv[2];
     argv += 2;
     argc -= 2;
   }
-  if (argc < 3 || (way != "process" && way != "daemon")) {
+  static const std::map<std::string, replay::Way> kWays = {{"process", replay::Way::kProcess},
+                                                           {"daemon", replay::Way::kDaemon},
+                                                           {"emu", replay::Way::kEmu}};
+  if (argc < 3 || !kWays.contains(name_of_way)) {
     std::fprintf(
         stderr,
-        "usage: driver_replay [--through process|daemon] TRANSCRIPT INTERFACE [SCENARIO]\n");
+        "usage: driver_replay [--through process|daemon|emu] TRANSCRIPT INTERFACE [SCENARIO]\n");
     return 2;
   }
-  const bool through_daemon = way == "daemon";
+  const replay::Way way = kWays.at(name_of_way);
+  if (way == replay::Way::kEmu && !std::filesystem::exists(OPENNRT_PRELOAD)) {
+    std::printf("skipped: %s is not part of this build\n", OPENNRT_PRELOAD);
+    return kSkipped;
+  }
   replay::make_buffer_arena();
-  if (through_daemon && !replay::start_nursery()) {
+  if (way != replay::Way::kProcess && !replay::start_nursery()) {
     std::fprintf(stderr, "no process can be forked: %s\n", std::strerror(errno));
     return 2;
   }
@@ -121,7 +130,7 @@ int main(int argc, char** argv) {
     replay::Report report;
     try {
       replay::Session session(interface, config_of(*recorded, preset, scenario), name, preset->text,
-                              through_daemon);
+                              way);
       report = session.run(scenario);
     } catch (const replay::NotYet& e) {
       report.not_yet = e.reason;

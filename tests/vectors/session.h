@@ -58,11 +58,14 @@ struct Outcome {
   std::map<std::string, std::shared_ptr<Buffer>> inner;  // by field name
 };
 
+// kProcess: all processes of the recording are played in this one; else each is
+// one of its own, of this program or an unmodified one.
+enum class Way { kProcess, kDaemon, kEmu };
+
 class Session {
  public:
-  // through_daemon: every process of the recording is one of its own.
   Session(const Interface& interface, const emu::MachineConfig& config, const std::string& scenario,
-          const std::string& driver, bool through_daemon);
+          const std::string& driver, Way way);
   Report run(const YAML::Node& scenario);
 
  private:

@@ -29,12 +29,13 @@ std::string text(const YAML::Node& step, const char* key, const std::string& fal
 }  // namespace
 
 Session::Session(const Interface& interface, const emu::MachineConfig& config,
-                 const std::string& scenario, const std::string& driver, bool through_daemon)
+                 const std::string& scenario, const std::string& driver, Way way)
     : interface_(interface), scenario_(scenario), driver_(driver) {
   std::string error;
   machine_ = emu::Machine::create(config, &error);
   if (!machine_) throw NotYet{"no machine: " + error};
-  transport_ = through_daemon ? make_remote(*machine_, &error) : make_local(*machine_);
+  transport_ = way == Way::kProcess ? make_local(*machine_)
+                                    : make_remote(*machine_, way == Way::kEmu, &error);
   if (!transport_) throw NotYet{"no daemon: " + error};
 }
 
