@@ -138,15 +138,15 @@ class Argument {
       case FieldKind::kStructs:
         break;
     }
-    // Pointers: what they lead to, or whether there is one.
+    // Pointers: what they lead to, or that there is none.
     const uint64_t target = number_of(base, field.spot);
     const bool content =
         field.kind == FieldKind::kStructs ? any_goes(field.inner, way) : goes(dir, way);
-    if (!content || target == 0) {
-      if (way == Way::kOut) return false;
-      *out = Value::address(target != 0);
+    if (target == 0 && way == Way::kIn) {
+      *out = Value::address(false);
       return true;
     }
+    if (!content || target == 0) return false;
     if (!follow) return false;
     const uint64_t bytes = extent_of(field.extent, base);
     const uint64_t kept = way == Way::kIn ? 0 : kMostKept;
@@ -250,7 +250,11 @@ class Argument {
 
   int write_structs(const Field& field, uint64_t address, uint64_t room, const Value& value,
                     std::string* error) const {
-    if (value.kind == Value::Kind::kBytes) return write_bytes(field, address, room, value, error);
+    // As bytes only where the driver fills the structs themselves.
+    if (value.kind == Value::Kind::kBytes &&
+        std::any_of(field.inner.begin(), field.inner.end(),
+                    [](const Field& f) { return goes(f.dir, Way::kOut); }))
+      return write_bytes(field, address, room, value, error);
     if (value.kind != Value::Kind::kList || value.items.size() > room / field.element_bytes)
       return refuse(error, field.name, "does not fit the argument");
     std::vector<uint8_t> copy(field.element_bytes);

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -63,13 +64,13 @@ class Recorder final : UserMemory {
     Call call(*this, "open");
     call.arg("path", Value::of_text(path ? path : ""));
     call.arg("flags", Value::of(flags));
-    return static_cast<int>(call.end(port_->open(port_ctx_, path, flags)));
+    return static_cast<int>(call.run([&] { return port_->open(port_ctx_, path, flags); }));
   }
 
   int close(int fd) {
     Call call(*this, "close");
     call.arg("fd", Value::of_signed(fd));
-    return static_cast<int>(call.end(port_->close(port_ctx_, fd)));
+    return static_cast<int>(call.run([&] { return port_->close(port_ctx_, fd); }));
   }
 
   int64_t ioctl(int fd, uint32_t request, uintptr_t arg) {
@@ -80,12 +81,12 @@ class Recorder final : UserMemory {
       call.inputs(*shape, arg);
     else
       call.arg("code", Value::of(request));
-    const int64_t result = port_->ioctl(port_ctx_, fd, request, arg);
-    return call.end(result, [&](Line& line) {
-      if (!shape) return;
-      line.outs = outputs(*shape, arg, result >= 0, *this);
-      if (result >= 0) learn(request_number(shape->code), line);
-    });
+    return call.run([&] { return port_->ioctl(port_ctx_, fd, request, arg); },
+                    [&](int64_t result, Line& line) {
+                      if (!shape) return;
+                      line.outs = outputs(*shape, arg, result >= 0, *this);
+                      if (result >= 0) learn(request_number(shape->code), line);
+                    });
   }
 
   int mmap(int fd, uint64_t bytes, uint32_t prot, uint64_t offset, void** out) {
@@ -94,59 +95,57 @@ class Recorder final : UserMemory {
     call.arg("bytes", Value::of(bytes));
     call.arg("prot", Value::of(prot));
     call.arg("offset", Value::of(offset));
-    const int result = port_->mmap(port_ctx_, fd, bytes, prot, offset, out);
-    call.end(
-        result,
-        [&](Line& line) {
-          if (result < 0) return;
-          Mappings::Watch watch = Mappings::Watch::kAlways;
-          if (stores_.count(offset)) watch = Mappings::Watch::kOnce;
-          if (windows_.count(offset) || (prot & NRTP_PROT_READ) == 0)
-            watch = Mappings::Watch::kNever;
-          bool watched = false;
-          line.outs.emplace_back("map", Value::of(mappings_.add(*out, bytes, watch, &watched)));
-          if (!watched) line.outs.emplace_back("unwatched", Value::of(1));
-        },
-        "map");
-    return result;
+    const auto work = [&] { return port_->mmap(port_ctx_, fd, bytes, prot, offset, out); };
+    const auto more = [&](int64_t result, Line& line) {
+      if (result < 0) return;
+      Mappings::Watch watch = Mappings::Watch::kAlways;
+      if (stores_.count(offset)) watch = Mappings::Watch::kOnce;
+      if (windows_.count(offset) || (prot & NRTP_PROT_READ) == 0) watch = Mappings::Watch::kNever;
+      bool watched = false;
+      line.outs.emplace_back("map", Value::of(mappings_.add(*out, bytes, watch, &watched)));
+      if (!watched) line.outs.emplace_back("unwatched", Value::of(1));
+    };
+    return static_cast<int>(call.run(work, more, "map"));
   }
 
   int munmap(void* address, uint64_t bytes) {
     Call call(*this, "munmap");
+    uint64_t number = 0;
     {
       const std::lock_guard guard(lock_);  // not looked at any more from here on
-      call.arg("map", Value::of(mappings_.remove(address)));
+      number = mappings_.remove(address);
     }
+    call.arg("map", Value::of(number));
     call.arg("bytes", Value::of(bytes));
-    return static_cast<int>(call.end(port_->munmap(port_ctx_, address, bytes)));
+    return static_cast<int>(call.run([&] { return port_->munmap(port_ctx_, address, bytes); }));
   }
 
   int exists(const char* path) {
     Call call(*this, "exists");
     call.arg("path", Value::of_text(path ? path : ""));
-    return static_cast<int>(call.end(port_->exists(port_ctx_, path)));
+    return static_cast<int>(call.run([&] { return port_->exists(port_ctx_, path); }));
   }
 
   int64_t read_text(const char* path, char* buffer, size_t n) {
     Call call(*this, "read_text");
     call.arg("path", Value::of_text(path ? path : ""));
     call.arg("n", Value::of(n));
-    const int64_t result = port_->read_text(port_ctx_, path, buffer, n);
-    return call.end(result, [&](Line& line) {
-      if (result > 0 && buffer)
-        line.outs.emplace_back(
-            "text", Value::of_text({buffer, std::min<size_t>(n, static_cast<size_t>(result))}));
-    });
+    return call.run([&] { return port_->read_text(port_ctx_, path, buffer, n); },
+                    [&](int64_t result, Line& line) {
+                      if (result <= 0 || !buffer) return;
+                      const size_t got = std::min(n, static_cast<size_t>(result));
+                      line.outs.emplace_back("text", Value::of_text({buffer, got}));
+                    });
   }
 
   int64_t control(const char* request, char* reply, size_t n) {
     Call call(*this, "control");
     call.arg("request", Value::of_text(request ? request : ""));
-    const int64_t result = port_->control(port_ctx_, request, reply, n);
-    return call.end(result, [&](Line& line) {
-      if (result >= 0 && reply && n != 0)
-        line.outs.emplace_back("reply", Value::of_text({reply, strnlen(reply, n)}));
-    });
+    return call.run([&] { return port_->control(port_ctx_, request, reply, n); },
+                    [&](int64_t result, Line& line) {
+                      if (result >= 0 && reply && n != 0)
+                        line.outs.emplace_back("reply", Value::of_text({reply, strnlen(reply, n)}));
+                    });
   }
 
   void sleep_us(uint32_t us) {
@@ -170,7 +169,6 @@ class Recorder final : UserMemory {
     Call(Recorder& recorder, const char* name) : recorder_(recorder) {
       guarded([&] {
         line_.call = name;
-        line_.at_us = recorder.now();
         const std::lock_guard guard(recorder.lock_);
         if (recorder.file_.is_open()) recorder.note_changes("before");
       });
@@ -186,19 +184,17 @@ class Recorder final : UserMemory {
           line_.args.push_back(std::move(field));
       });
     }
-    int64_t end(int64_t result) {
-      return end(result, [](Line&) {});
-    }
-    // `more` adds outputs, under the lock.
-    template <typename More>
-    int64_t end(int64_t result, More more, const char* seen = "call") {
-      const uint64_t now = recorder_.now();
+    // Calls the port; `more` adds what it gave, under the lock.
+    template <typename Work, typename More>
+    int64_t run(Work work, More more, const char* seen = "call") {
+      line_.at_us = recorder_.now();
+      const int64_t result = work();
+      line_.took_us = recorder_.now() - line_.at_us;
+      line_.answered = true;
+      line_.result = result;
       guarded([&] {
         const std::lock_guard guard(recorder_.lock_);
-        line_.took_us = now - line_.at_us;
-        line_.answered = true;
-        line_.result = result;
-        more(line_);
+        more(result, line_);
         if (!recorder_.file_.is_open()) return;
         line_.thread = recorder_.thread();
         line_.sequence = ++recorder_.sequence_;
@@ -206,6 +202,10 @@ class Recorder final : UserMemory {
         recorder_.note_changes(seen);
       });
       return result;
+    }
+    template <typename Work>
+    int64_t run(Work work) {
+      return run(work, [](int64_t, Line&) {});
     }
 
    private:
