@@ -30,6 +30,7 @@ const Target kTargets[] = {
     {"neff_records", fuzz_neff_records, seeds_neff_records},
     {"program", fuzz_program, seeds_program, mutate_program},
     {"config_yaml", fuzz_config_yaml, seeds_config_yaml},
+    {"port_trace", fuzz_port_trace, seeds_port_trace},
 };
 
 // Text that parsers treat specially.
