@@ -166,6 +166,13 @@ uint32_t crc32(const void* data, size_t bytes, uint32_t crc) {
   return ~crc;
 }
 
+Value::Value() = default;
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+
 Value Value::of(uint64_t number) {
   Value v;
   v.kind = Kind::kNumber;

@@ -42,6 +42,14 @@ struct Value {
   std::vector<Value> items;  // kList
   Fields fields;             // kRecord
 
+  // Where the pairs of fields are complete.
+  Value();
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
+
   static Value of(uint64_t number);
   static Value of_signed(int64_t number);
   static Value of_text(std::string_view text);
