@@ -13,9 +13,10 @@ using opennrt::Status;
 
 extern "C" {
 
-NRT_STATUS nrt_init(nrt_framework_type_t, const char*, const char*) {
+NRT_STATUS nrt_init(nrt_framework_type_t framework, const char* fw_version,
+                    const char* fal_version) {
   log_call(__func__, "API:IN", NRT_SUCCESS);
-  const NRT_STATUS code = init(__func__);
+  const NRT_STATUS code = init(__func__, {framework, fw_version, fal_version});
   log_call(__func__, "API:OUT", code);
   return code;
 }

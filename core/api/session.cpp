@@ -132,7 +132,7 @@ Session::~Session() {
   kmgr::Tensors::instance().clear();
 }
 
-Result<std::unique_ptr<Session>> Session::start() {
+Result<std::unique_ptr<Session>> Session::start(const Framework& framework) {
   std::unique_ptr<Session> out(new Session);
   config::Loaded loaded = config::load({.environment = config::process_environment()});
   Status logging = log::configure(config::log_settings(*loaded.config));
@@ -148,7 +148,7 @@ Result<std::unique_ptr<Session>> Session::start() {
   const nrt_ucode_info microcode = take_microcode();
   ONRT_TRY(out->open_devices());
   ONRT_TRY(out->check_microcode(microcode));
-  ONRT_TRY(out->bring_up());
+  ONRT_TRY(out->bring_up(framework));
   out->make_collectives();
   out->publish();
   return out;
@@ -193,7 +193,22 @@ Status Session::check_microcode(const nrt_ucode_info& microcode) const {
       "runtime; do not set it");
 }
 
-Status Session::bring_up() {
+namespace {
+
+nds::Process process_of(const Framework& framework, const config::Config& config) {
+  const auto version = [](const char* text) {
+    return nds::parse_version(text == nullptr ? std::string_view() : text);
+  };
+  return {.framework_type = static_cast<std::int8_t>(framework.type),
+          .tag = config.text(config::Key::kNdsProcessTag),
+          .framework = version(framework.version),
+          .fal = version(framework.fal_version),
+          .runtime = {.major = kVersionMajor, .minor = kVersionMinor, .build = kVersionPatch}};
+}
+
+}  // namespace
+
+Status Session::bring_up(const Framework& framework) {
   using config::Key;
   kmgr::StartOptions options;
   options.bindings = {.host = plugin::Loader::instance().host(),
@@ -214,6 +229,7 @@ Status Session::bring_up() {
       std::min<std::uint64_t>(config_->number(Key::kExecXuQueueDepth), 63));
   options.bring_up.scratchpad_page_bytes = config_->number(Key::kMemoryScratchpadPageMb) << 20;
   options.bring_up.report_numerical_errors = config_->number(Key::kNumericsErrorVerbosity) != 0;
+  options.bring_up.process = process_of(framework, *config_);
   options.limits = load_limits(machine_, reservation_->lnc_size(), visible_cores());
   if (driver_->port_name() == "emulator") options.limits.remedy = other_silicon;
   ONRT_ASSIGN(manager_, kmgr::Manager::start(options));
@@ -247,14 +263,14 @@ void Session::publish() const {
   g_facts.counts.store(true, std::memory_order_release);
 }
 
-NRT_STATUS init(const char* name) noexcept {
+NRT_STATUS init(const char* name, const Framework& framework) noexcept {
   const auto refuse = [name](State now) {
     log_rejection(name, now);
     return rejection(now);
   };
   if (const State now = state(); now == State::kChild || now == State::kClosed) return refuse(now);
   bool refused = false;
-  const NRT_STATUS code = run(name, [&refused]() -> Status {
+  const NRT_STATUS code = run(name, [&]() -> Status {
     const std::lock_guard lock(life_mutex());
     if (state() == State::kClosed) {
       refused = true;
@@ -264,7 +280,7 @@ NRT_STATUS init(const char* name) noexcept {
       ONRT_LOG(kNrt, kInfo, "already initialised");
       return {};
     }
-    ONRT_ASSIGN(auto fresh, Session::start());
+    ONRT_ASSIGN(auto fresh, Session::start(framework));
     if (const int error = install_fork_handler(); error != 0)
       return Status::failure("fork handler: {}", strerror(-error));
     ONRT_TRY(start_tracing(fresh->config(), fresh->visible_cores()));
@@ -350,6 +366,25 @@ Status on_machine(const std::function<Status(const MachineView&)>& look) {
   if (const Session* s = g_session.load(std::memory_order_acquire)) return with_session(*s);
   ONRT_ASSIGN(const Glimpse found, glimpse());
   return look({*found.driver, found.machine, *found.config});
+}
+
+Result<OwnDriver> own_driver() {
+  const auto like = [](const Session& s) -> Result<OwnDriver> {
+    OwnDriver out;
+    ONRT_ASSIGN(out.driver, book::Driver::open(plugin::Loader::instance(), s.config()));
+    out.hbm_bytes = s.machine().product->hbm_channel_bytes;
+    return out;
+  };
+  {
+    const Entry entry;
+    if (entry) return like(session());
+    if (entry.seen() == State::kChild)
+      return Status::failure("the devices cannot be opened in a forked child");
+  }
+  const std::lock_guard lock(life_mutex());
+  if (const Session* s = g_session.load(std::memory_order_acquire)) return like(*s);
+  ONRT_ASSIGN(Glimpse found, glimpse());
+  return OwnDriver{std::move(found.driver), found.machine.product->hbm_channel_bytes};
 }
 
 Status with_machine(

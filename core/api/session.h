@@ -25,11 +25,18 @@
 namespace opennrt::api {
 
 // Members are destroyed last to first: manager, reservation, devices, driver.
+// Who calls nrt_init; the strings may be NULL.
+struct Framework {
+  nrt_framework_type_t type = NRT_FRAMEWORK_TYPE_INVALID;
+  const char* version = nullptr;
+  const char* fal_version = nullptr;
+};
+
 class Session {
  public:
   // Reads the configuration, sets logging up, opens the devices, reserves cores
   // and brings them up. A failure leaves nothing behind.
-  static Result<std::unique_ptr<Session>> start();
+  static Result<std::unique_ptr<Session>> start(const Framework& framework);
   ~Session();
 
   kmgr::Manager& manager() { return *manager_; }
@@ -52,7 +59,7 @@ class Session {
   Session() = default;
   Status open_devices();
   Status check_microcode(const nrt_ucode_info& microcode) const;
-  Status bring_up();
+  Status bring_up(const Framework& framework);
   void make_collectives();
   void publish() const;
 
@@ -71,7 +78,7 @@ class Session {
 // The session of the process; valid while a call is counted in (state.h).
 Session& session() noexcept;
 
-NRT_STATUS init(const char* name) noexcept;
+NRT_STATUS init(const char* name, const Framework& framework) noexcept;
 void close() noexcept;
 
 // Usable in every state. In a forked child they answer what the parent knew.
@@ -87,6 +94,13 @@ struct MachineView {
   const config::Config& config;
 };
 Status on_machine(const std::function<Status(const MachineView&)>& look);
+// A driver layer of its own beside that of the session, with the session's
+// settings or those of now. NRT_FAILURE in a forked child.
+struct OwnDriver {
+  std::unique_ptr<book::Driver> driver;
+  std::uint64_t hbm_bytes = 0;  // of one HBM
+};
+Result<OwnDriver> own_driver();
 // Without the driver: also in a forked child of an initialised process.
 Status with_machine(const std::function<Status(const book::Machine&, const config::Config&)>& look);
 

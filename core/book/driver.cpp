@@ -35,7 +35,7 @@ std::string ndl_plugin_name(const std::string& name) {
 
 Driver::~Driver() {
   detach_ndl();
-  if (port_ctx_ != nullptr || port_ != nullptr) port_->detach(port_ctx_);
+  if (port_ != nullptr) port_->detach(port_ctx_);  // a failed attach leaves none
 }
 
 void Driver::detach_ndl() {
@@ -117,9 +117,9 @@ Status Driver::find_devices() {
   return n == 0 ? no_device().because(Cause::kNoDevice) : Status();
 }
 
-Status Driver::probe() {
+Status Driver::probe(int* out_error) {
   const plugin::CapturedErrors errors;
-  const int error = ndl_->probe->probe(ndl_ctx_);
+  const int error = *out_error = ndl_->probe->probe(ndl_ctx_);
   if (error == 0) return {};
   if (error == -EACCES || error == -EPERM)
     return Status::invalid(
@@ -129,20 +129,28 @@ Status Driver::probe() {
   return Status::invalid("{} cannot drive this driver: {}", ndl_->name, reason(errors, error));
 }
 
+Status Driver::choose_ndl(plugin::Loader& loader, const std::string& choice) {
+  constexpr char kCompat[] = "ndl-compat";
+  ONRT_TRY(attach_ndl(loader, ndl_plugin_name(choice)));
+  ONRT_TRY(find_devices());
+  int error = 0;
+  Status probed = probe(&error);
+  // Too old for the plugin, but not for the runtime.
+  if (choice != "auto" || error != -EOPNOTSUPP) return probed;
+  if (!loader.exists(plugin::Kind::kNdl, kCompat))
+    return std::move(probed).with_context(
+        "the plugin ndl-compat, which drives older drivers, is not installed (package "
+        "opennrt-ndl)");
+  detach_ndl();
+  ONRT_TRY(attach_ndl(loader, kCompat));
+  return probe(&error);
+}
+
 Result<std::unique_ptr<Driver>> Driver::open(plugin::Loader& loader, const config::Config& config) {
   std::unique_ptr<Driver> driver(new Driver);
   ONRT_TRY(driver->attach_port(loader, config));
   const std::string& choice = config.text(config::Key::kNdl);
-  ONRT_TRY(driver->attach_ndl(loader, ndl_plugin_name(choice)));
-  ONRT_TRY(driver->find_devices());
-  Status probed = driver->probe();
-  if (!probed && choice == "auto" && loader.exists(plugin::Kind::kNdl, "ndl-compat")) {
-    ONRT_LOG(kNrt, kInfo, "{}; trying ndl-compat", probed.message());
-    driver->detach_ndl();
-    ONRT_TRY(driver->attach_ndl(loader, "ndl-compat"));
-    probed = driver->probe();
-  }
-  if (!probed) return probed;
+  ONRT_TRY(driver->choose_ndl(loader, choice));
   return driver;
 }
 

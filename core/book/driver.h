@@ -17,7 +17,8 @@ namespace opennrt::book {
 
 class Driver {
  public:
-  // Chooses by `device` and `ndl`, attaches and probes. NRT_INVALID: no device,
+  // Chooses by `device` and `ndl`, attaches and probes; `ndl: auto` is ndl-kernel,
+  // or ndl-compat for a driver it finds too old. NRT_INVALID: no device,
   // no usable plugin, or a driver this runtime cannot drive; the message says
   // which of them and what to do.
   static Result<std::unique_ptr<Driver>> open(plugin::Loader& loader, const config::Config& config);
@@ -34,7 +35,10 @@ class Driver {
   Status attach_port(plugin::Loader& loader, const config::Config& config);
   Status attach_ndl(plugin::Loader& loader, std::string_view name);
   Status find_devices();
-  Status probe();
+  // Finds out by itself which plugin drives this driver.
+  Status choose_ndl(plugin::Loader& loader, const std::string& choice);
+  // out_error: what the plugin answered.
+  Status probe(int* out_error);
   Status no_device() const;
   void detach_ndl();
 

@@ -34,7 +34,10 @@ Status Manager::execute(ModelId id, TensorSetHandle inputs, TensorSetHandle outp
   const trace::Span call(trace::EventType::kExecuteApi, record->model->logical_core(), {id});
   const Unit::Lease slot(*units_[record->model->logical_core()]);
   const Unbind unbind{slot->binding};
-  ONRT_TRY(slot->binding.fill(inputs, outputs, record->program()));
+  if (Status bound = slot->binding.fill(inputs, outputs, record->program()); !bound) {
+    tdrv_->count_failure(record->model->logical_core(), bound.code());
+    return bound;
+  }
   return run_on(*slot, *record, slot->binding);
 }
 

@@ -177,7 +177,9 @@ std::uint32_t TdrvImpl::core_mask(std::size_t device) const {
   return mask;
 }
 
-Status TdrvImpl::open_device(std::size_t device) { return devices_[device]->open(); }
+Status TdrvImpl::open_device(std::size_t device) {
+  return devices_[device]->open(options_.process);
+}
 void TdrvImpl::close_device(std::size_t device) { devices_[device]->close(); }
 
 Status TdrvImpl::reset_device(std::size_t device) {

@@ -21,11 +21,6 @@ constexpr int kRecordsPerStep = 16;  // of one engine
 constexpr std::uint64_t kAfterFatalMs = 500;
 constexpr std::uint64_t kAskAfterMs = 5;  // without progress, before a software device is asked
 
-// Device time of a record. On cayman and on the software device the unit is
-// 1 ps (device profiles); sunda counts in engine clocks that differ by queue,
-// and traces there carry its raw value scaled the same way.
-constexpr std::uint64_t device_ns(std::uint64_t timestamp) { return timestamp / 1000; }
-
 // A marker that some records were read.
 void trace_consumed(trace::EventType type, std::uint32_t core, std::uint64_t exec_id,
                     std::uint32_t model_id) {
@@ -230,6 +225,7 @@ StepResult ExecutionImpl::finish_ok() {
     const Status status = core.publish_heads();
     if (!status.is_ok()) record(c, status.code(), std::string(status.message()));
   }
+  tell_store();
   state_ = status_.is_ok() ? State::kDone : State::kFailed;
   return status_.is_ok() ? StepResult::kDone : StepResult::kFailed;
 }

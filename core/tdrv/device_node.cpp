@@ -42,7 +42,9 @@ int guarded(F body) {
 }  // namespace
 
 DeviceNode::DeviceNode(const Bindings& bindings, std::uint32_t index)
-    : bindings_(bindings), index_(index) {
+    : bindings_(bindings),
+      index_(index),
+      store_(std::make_shared<nds::ProcessStore>(bindings.ndl, bindings.ndl_ctx)) {
   hal_.ndl = bindings.ndl;
   hal_.ctx = bindings.ndl_ctx;
   hal_.index = index;
@@ -53,7 +55,7 @@ DeviceNode::~DeviceNode() {
   close();
 }
 
-Status DeviceNode::open() {
+Status DeviceNode::open(const nds::Process& process) {
   nrtp_ndl_device_info info{};
   const int rc = bindings_.ndl->device->open(bindings_.ndl_ctx, index_, &hal_.handle, &info);
   if (rc != 0) {
@@ -67,7 +69,11 @@ Status DeviceNode::open() {
     return Status::invalid("device {} is arch {}, but this process runs arch {} ({})", index_,
                            found, bindings_.arch->arch_type, bindings_.arch->name);
   }
-  pool_ = std::make_shared<MemoryPool>(bindings_.ndl, bindings_.ndl_ctx, hal_.handle, index_);
+  // Before the first memory, so that all of it is counted.
+  store_->open(hal_.handle, index_);
+  store_->describe(process);
+  pool_ =
+      std::make_shared<MemoryPool>(bindings_.ndl, bindings_.ndl_ctx, hal_.handle, index_, store_);
   if (bindings_.platform == NRTP_PLATFORM_EMULATOR) pool_->let_driver_copy();
   return Status::ok();
 }
@@ -75,6 +81,7 @@ Status DeviceNode::open() {
 void DeviceNode::close() {
   if (!open_) return;
   open_ = false;
+  store_->close();
   const int rc = bindings_.ndl->device->close(bindings_.ndl_ctx, hal_.handle);
   if (rc != 0) ONRT_LOG(kTdrv, kWarn, "closing device {}: {}", index_, std::strerror(-rc));
 }

@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "hal/hal.h"
+#include "nds/process_store.h"
 #include "tdrv/dmem.h"
 #include "tdrv/shared_weights.h"
 #include "tdrv/tdrv.h"
@@ -33,7 +34,8 @@ class DeviceNode {
   DeviceNode(const DeviceNode&) = delete;
   DeviceNode& operator=(const DeviceNode&) = delete;
 
-  Status open();
+  // process: shown to monitoring programs.
+  Status open(const nds::Process& process);
   void close();
   // Resets the cores of the mask and waits until the driver reports them ready.
   Status reset(std::uint32_t core_mask);
@@ -45,6 +47,7 @@ class DeviceNode {
   const Bindings& bindings() const { return bindings_; }
   hal::Device& hal() { return hal_; }
   const std::shared_ptr<MemoryPool>& pool() const { return pool_; }
+  nds::ProcessStore& store() const { return *store_; }
   WeightRegistry& weights() { return weights_; }
   std::uint64_t handle() const { return hal_.handle; }
   void* arch_context() const { return arch_context_; }
@@ -72,6 +75,7 @@ class DeviceNode {
   std::uint32_t index_;
   bool open_ = false, attached_ = false;
   hal::Device hal_;
+  std::shared_ptr<nds::ProcessStore> store_;  // the pool has it too
   std::shared_ptr<MemoryPool> pool_;
   WeightRegistry weights_;
   nrtp_host_dev services_{};

@@ -117,15 +117,15 @@ Result<DmemPtr> Allocator::allocate(const MemoryRequest& r) {
     (last_ != nullptr ? last_->next_ : first_) = memory.get();
     last_ = memory.get();
   }
-  pool_->accounting().record({.allocated = true,
-                              .location = r.location,
-                              .usage = r.usage,
-                              .channel = channel_,
-                              .core = core_,
-                              .size = granted,
-                              .pa = pa,
-                              .align_offset = memory->align_offset_},
-                             r.hint);
+  pool_->account({.allocated = true,
+                  .location = r.location,
+                  .usage = r.usage,
+                  .channel = channel_,
+                  .core = core_,
+                  .size = granted,
+                  .pa = pa,
+                  .align_offset = memory->align_offset_},
+                 r.hint);
   if (trace::wanted(trace::EventType::kDmaMemAlloc))
     span.stop({granted, memory->address(), 0, pool_->accounting().usage_total(core_, r.usage),
                pool_->accounting().channel_total(channel_)});
@@ -152,15 +152,15 @@ void Allocator::release_locked(Dmem& m) {
              std::strerror(-rc));
   }
   m.handle_ = 0;
-  pool_->accounting().record({.allocated = false,
-                              .location = m.location_,
-                              .usage = m.usage_,
-                              .channel = m.channel_,
-                              .core = m.core_,
-                              .size = m.allocated_,
-                              .pa = m.pa_,
-                              .align_offset = m.align_offset_},
-                             m.hint_);
+  pool_->account({.allocated = false,
+                  .location = m.location_,
+                  .usage = m.usage_,
+                  .channel = m.channel_,
+                  .core = m.core_,
+                  .size = m.allocated_,
+                  .pa = m.pa_,
+                  .align_offset = m.align_offset_},
+                 m.hint_);
   if (trace::wanted(trace::EventType::kDmaMemDealloc))
     span.stop({m.allocated_, pool_->accounting().usage_total(m.core_, m.usage_),
                pool_->accounting().channel_total(m.channel_)});

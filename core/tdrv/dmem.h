@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "nds/process_store.h"
 #include "opennrt/ndl.h"
 #include "tdrv/memory_accounting.h"
 #include "tdrv/tdrv.h"
@@ -37,14 +38,16 @@ class MemoryPool {
  public:
   static constexpr std::uint32_t kMaxCores = 8;
 
-  MemoryPool(const nrtp_ndl_ops* ndl, void* ctx, std::uint64_t dev, std::uint32_t index)
-      : ndl_(ndl), ctx_(ctx), dev_(dev), index_(index) {}
+  MemoryPool(const nrtp_ndl_ops* ndl, void* ctx, std::uint64_t dev, std::uint32_t index,
+             std::shared_ptr<nds::ProcessStore> store = nullptr)
+      : ndl_(ndl), ctx_(ctx), dev_(dev), index_(index), store_(std::move(store)) {}
 
   const nrtp_ndl_ops& ndl() const { return *ndl_; }
   void* ctx() const { return ctx_; }
   std::uint64_t dev() const { return dev_; }
   std::uint32_t device_index() const { return index_; }
   MemoryAccounting& accounting() { return accounting_; }
+  void account(const MemoryEvent& event, std::string_view hint);
   // Process-local logical core of a core of the device, for traces; 0 unless set.
   void set_logical_core(std::uint32_t core, std::uint32_t logical) {
     logical_core_[core % kMaxCores] = logical;
@@ -74,6 +77,7 @@ class MemoryPool {
   std::atomic<bool> no_alignment_{false};  // the driver cannot align: we do
   std::atomic<bool> no_copy_{false};       // copy.copy is missing
   bool driver_copies_ = false;
+  const std::shared_ptr<nds::ProcessStore> store_;  // may be NULL
   MemoryAccounting accounting_;
   std::array<std::uint32_t, kMaxCores> logical_core_{};
   Bounce bounce_[kMaxCores];
@@ -158,6 +162,8 @@ class Allocator : public std::enable_shared_from_this<Allocator> {
   // Takes back all memory that is still listed, whoever refers to it.
   void release_all();
   std::size_t live() const;
+  // Bytes and pieces that are alive, by place and NDS_DMA_MEM_USAGE_SLOT_*.
+  nds_model_node_mem_usage_info_t usage() const;
   // The live memory that is mapped around the address, if there is one.
   std::optional<MappedMemory> mapped(const void* address) const;
   std::uint32_t core() const { return core_; }

@@ -194,6 +194,7 @@ void ExecutionImpl::check_outputs() {
 
 Status ExecutionImpl::kick() {
   if (state_ != State::kArmed) return Status::invalid("execution: kick without a preceding arm");
+  kicked_ns_ = now_ns();
   for (std::size_t i = 0; i < used_; ++i) {
     CoreNode* const core = logical_->cores[i];
     const Bindings& b = core->bindings();

@@ -17,6 +17,11 @@
 
 namespace opennrt::tdrv {
 
+// Device time of a record. On cayman and on the software device the unit is
+// 1 ps (device profiles); sunda counts in engine clocks that differ by queue,
+// and traces there carry its raw value scaled the same way.
+constexpr std::uint64_t device_ns(std::uint64_t timestamp) { return timestamp / 1000; }
+
 // How a run went on one physical core.
 struct CoreOutcome {
   NRT_STATUS status = NRT_SUCCESS;  // highest rank
@@ -87,6 +92,8 @@ class ExecutionImpl final : public Execution {
   std::string deadlock() const;
   // "image slot 37, sg00/SP.bin instruction 5": what stands at a program counter.
   std::string place_of(std::size_t core, std::uint32_t engine, std::uint64_t address) const;
+  // Counters of monitoring programs: how the run ended on each physical core.
+  void tell_store() const;
   // Device events of the run, when somebody records them.
   void trace_run(bool ended) const;
   StepResult finish_ok();
@@ -108,6 +115,7 @@ class ExecutionImpl final : public Execution {
   std::uint64_t stuck_asked_ns_ = 0;  // when the software device was last asked
   bool was_stuck_ = false;            // its answers
   std::uint64_t progress_seen_ = 0;
+  std::uint64_t kicked_ns_ = 0;
   std::uint64_t idle_since_ns_ = 0;  // 0: there was progress in the last step
   std::uint64_t device_start_ = 0, device_end_ = 0;
   std::uint64_t switch_start_ = 0, switch_end_ = 0;  // 0: no model switch reported

@@ -66,6 +66,7 @@ StepResult ExecutionImpl::lose(NRT_STATUS code, std::string_view what) {
   status_ = Status(code, std::move(text))
                 .because(code == NRT_TIMEOUT ? Cause::kExecutionTimeout : Cause::kNone);
   trace_run(false);
+  tell_store();
   logical_->dead.store(true, std::memory_order_relaxed);
   state_ = State::kFailed;
   return StepResult::kFailed;

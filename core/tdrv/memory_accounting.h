@@ -50,6 +50,9 @@ Usage instruction_usage(std::uint32_t engine);
 // Category the driver books the memory under.
 nrtp_mem_type driver_memory_type(Usage usage, Location location);
 
+// NDS_DMA_MEM_USAGE_SLOT_* under which monitoring programs see it.
+std::uint32_t data_store_slot(Usage usage, Location location);
+
 struct MemoryEvent {
   bool allocated = false;  // else freed
   Location location = Location::kDevice;

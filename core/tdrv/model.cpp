@@ -69,6 +69,7 @@ std::uint32_t ModelImpl::logical_core() const { return logical_->index; }
 void ModelImpl::release() {
   if (released_) return;
   released_ = true;
+  leave_store();
   cache_.clear();
   for (auto it = cores_.rbegin(); it != cores_.rend(); ++it) {
     for (const DmemPtr& memory : (*it)->memory)
@@ -150,6 +151,7 @@ Status ModelImpl::stage(std::uint32_t form) {
     return std::move(status).with_context(fmt::format("model '{}'", program_->name));
   }
   errors_at_load_ = logical_->cores.front()->device().memory_errors();
+  enter_store();
   if (logical_->software.checks_anything()) name_ranges();
   if (logical_->software.inspects()) announce_for_inspection();
   return Status::ok();

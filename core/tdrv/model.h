@@ -20,6 +20,7 @@ struct LogicalCore;
 // One physical core's share of a model.
 struct CoreModel {
   CoreNode* core = nullptr;
+  int store_slot = -1;  // of its record in the data store, -1: none
   // First declared, last freed: everything below lives in it.
   std::shared_ptr<Allocator> allocator;
   std::vector<DmemPtr> memory;             // variables, static rings, tables
@@ -66,6 +67,9 @@ class ModelImpl final : public Model, public std::enable_shared_from_this<ModelI
  private:
   // For the findings of a software device that checks programs.
   void name_ranges() const;
+  // Records for monitoring programs.
+  void enter_store();
+  void leave_store();
   void announce_for_inspection() const;
   Status place_variables(CoreModel& core, const neff::Subgraph& subgraph);
   Status place_scratchpad(CoreModel& core, const neff::Subgraph& subgraph);

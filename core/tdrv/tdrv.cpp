@@ -117,7 +117,9 @@ Result<std::unique_ptr<Execution>> TdrvImpl::make_execution(std::uint32_t logica
 
 Status TdrvImpl::bind(Execution& execution, Model& model, std::span<Tensor* const> inputs,
                       std::span<Tensor* const> outputs) {
-  return impl(execution).bind(static_cast<ModelImpl&>(model), inputs, outputs);
+  Status status = impl(execution).bind(static_cast<ModelImpl&>(model), inputs, outputs);
+  if (!status.is_ok()) count_failure(model.logical_core(), status.code());
+  return status;
 }
 
 void TdrvImpl::label(Execution& execution, std::uint64_t exec_id, std::uint32_t model_id) {
@@ -134,6 +136,12 @@ StepResult TdrvImpl::step(Execution& execution, std::uint64_t timeout_ms) {
 
 const Status& TdrvImpl::status(const Execution& execution) const {
   return static_cast<const ExecutionImpl&>(execution).status();
+}
+
+void TdrvImpl::count_failure(std::uint32_t logical_core, NRT_STATUS status) {
+  if (logical_core >= logical_.size()) return;
+  CoreNode& core = *logical_[logical_core]->cores.front();
+  core.device().store().call_failed(core.core(), status);
 }
 
 void TdrvImpl::finish(Execution& execution) { impl(execution).finish(); }

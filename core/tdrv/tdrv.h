@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "nds/records.h"
 #include "neff/program.h"
 #include "nrt/nrt.h"
 #include "opennrt/arch.h"
@@ -54,6 +55,7 @@ struct BringUpOptions {
   bool report_numerical_errors = false;  // a NaN record fails the execution with 1003
   // Instances of a model (same uuid) on one HBM use one copy of its constants.
   bool share_weights = false;
+  nds::Process process;  // what monitoring programs are shown; its tag outlives the runtime
 };
 
 class Tensor;
@@ -146,6 +148,10 @@ class Tdrv {
   // oldest first. On kFailed: status() of the execution tells why.
   virtual StepResult step(Execution& execution, std::uint64_t timeout_ms) = 0;
   virtual const Status& status(const Execution& execution) const = 0;
+  // For the counters of monitoring programs: a call that never reached the core.
+  virtual void count_failure(std::uint32_t logical_core, NRT_STATUS status) {
+    static_cast<void>(logical_core), static_cast<void>(status);
+  }
   // Releases tensor fences and the references taken by bind.
   virtual void finish(Execution& execution) = 0;
   // Waits about `us`, letting a software device run on this thread.

@@ -46,6 +46,7 @@ class TdrvImpl final : public Tdrv {
   Status kick(Execution& execution) override;
   StepResult step(Execution& execution, std::uint64_t timeout_ms) override;
   const Status& status(const Execution& execution) const override;
+  void count_failure(std::uint32_t logical_core, NRT_STATUS status) override;
   void finish(Execution& execution) override;
   void relax(std::uint32_t us) override;
   Result<std::unique_ptr<IoStaging>> make_io_staging(const Model& model) override;

@@ -99,6 +99,30 @@ bool read_verify(const nrtp_host* host, VerifyOptions* out, std::string* error) 
   return true;
 }
 
+// What the imitated driver lacks: emulator.driver_features and driver_without.
+bool read_driver_limits(const nrtp_host* host, MachineConfig* out, std::string* error) {
+  std::string mask;
+  if (get(host, "emulator.driver_features", &mask) &&
+      (!parse_bytes(mask, &out->driver_features) || out->driver_features > kKnownFeatures)) {
+    *error = "emulator.driver_features is \"" + mask +
+             "\"; write the mask of the feature bits to keep, 0 to 0x1FF, for example 0x1BF "
+             "for a driver without the 64-bit forms (bit 6)";
+    return false;
+  }
+  std::string names;
+  get(host, "emulator.driver_without", &names, kListBytes);
+  std::string name;
+  for (const char c : names + ",") {
+    if (c != ',' && c != ' ') {
+      name += c;
+    } else if (!name.empty()) {
+      out->driver_without.push_back(std::move(name));
+      name.clear();
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string* error) {
@@ -127,6 +151,7 @@ bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string*
     for (const DriverPreset& preset : kDriverPresets) *error += std::string(" ") + preset.text;
     return false;
   }
+  if (!read_driver_limits(host, out, error)) return false;
   if (!read_verify(host, &out->verify, error)) return false;
   std::string unconfirmed;
   if (!get(host, "emulator.unconfirmed_instructions", &unconfirmed)) unconfirmed = "run";

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <mutex>
 
@@ -19,10 +20,19 @@
 
 namespace opennrt::ndl {
 
-// In what the plugins differ before the first operation.
+class Context;
+struct Target;
+
+// In what the plugins differ below the operations.
 struct Policy {
-  const char* name;            // "ndl-kernel"
-  uint64_t required_features;  // feature bits without which probe refuses
+  const char* name;  // "ndl-kernel"
+  // Whether a driver without the current features and requests can be driven:
+  // probe then says what it lacks instead of refusing it.
+  bool drives_older;
+  // Send the request with the older forms the driver has; null: the newest form
+  // and nothing else. 0 or -errno.
+  int (*alloc)(Context& ndl, const Target& target, ndl_mem_alloc_v2mt64& arg) noexcept;
+  int (*board_info)(Context& ndl, ndl_board_info* out) noexcept;
 };
 
 // Who frees a memory object.
@@ -38,6 +48,7 @@ struct Memory {
   std::atomic<uint64_t> cookie{0};      // kNoCookie: not asked yet
   std::atomic<uint32_t> owner{0};       // Owner
   std::atomic<uint32_t> open_ended{0};  // 1: a variable may run past the chunk
+  std::atomic<int32_t> hbm{-1};         // channel; -1: host memory
   // The mapping; written under Context::map_lock().
   std::atomic<void*> va{nullptr};
   std::atomic<uint64_t> mapped_bytes{0};
@@ -64,6 +75,7 @@ struct Mapping {
 struct Device {
   int fd = -1;
   uint32_t index = 0;
+  uint32_t arch = 0;
   uint64_t bar_base = 0, bar_bytes = 0;  // BAR 0
   std::mutex lock;                       // guards all below
   Mapping* mappings = nullptr;
@@ -119,19 +131,33 @@ class Context {
     target.fd = descriptors.misc(&target.index);
     return target.fd < 0 ? open_failed(target.index, target.fd) : request<kCode>(target, arg);
   }
+  // On a descriptor opened for this one call: an attachment that stays would take
+  // one of the few there are on a device the caller may never use.
+  template <uint32_t kCode, typename Arg>
+  int brief_device_request(uint32_t index, Arg& arg) const noexcept {
+    const int fd = port->open(port_ctx, DevicePath(index).text, NRTP_OPEN_READ);
+    // -EINVAL is a device that is broken; from here on it means no such request.
+    if (fd < 0) return fd == -EINVAL ? -ENODEV : fd;
+    const int error = request<kCode>({fd, index}, arg);
+    port->close(port_ctx, fd);
+    return error;
+  }
   // Says what to do about a node that could not be opened; returns `error`.
   int open_failed(uint32_t index, int error) const noexcept;
 
   // --- memory objects (memory.cpp)
   // 0 or -errno; the driver's memory is given back when that fails.
   int adopt_memory(uint64_t dev, const Device& device, uint64_t driver_handle, uint64_t bytes,
-                   uint64_t cookie, Owner owner, bool open_ended, uint64_t* out_mem) noexcept;
+                   uint64_t cookie, Owner owner, bool open_ended, int32_t hbm,
+                   uint64_t* out_mem) noexcept;
   int alloc_memory(uint64_t dev, const Device& device, ndl_mem_alloc_v2mt64& arg, Owner owner,
                    uint64_t* out_mem) noexcept;
   int free_memory(uint64_t mem, Owner by) noexcept;
   // bytes 0: the whole object.
   int map_memory(uint64_t mem, uint64_t bytes, void** out_va) noexcept;
   int unmap_memory(uint64_t mem) noexcept;
+  // Device and HBM of an address that this context mapped.
+  bool placement_of(const void* va, int32_t* out_device, int32_t* out_hbm) noexcept;
   int copy_buffer(uint64_t dev, Device& device, uint32_t core, nrtp_ndl_copy_buf* out) noexcept;
 
   // --- devices (device.cpp)
@@ -141,13 +167,22 @@ class Context {
                  void** out_va, uint64_t* out_bytes) noexcept;
   int open_data_store(Device& device, int32_t pid, void** out_va, uint64_t* out_bytes) noexcept;
   int close_data_store(Device& device, int32_t pid, const void* va, uint64_t bytes) noexcept;
+  // A notification queue that the driver has set up. 0 or -errno; the driver
+  // keeps the queue either way.
+  int adopt_queue(uint64_t dev, const Device& device, uint64_t driver_handle, uint64_t cookie,
+                  const nrtp_ndl_nq_config& config, uint64_t* out_nq) noexcept;
   int destroy_queue(uint64_t nq) noexcept;
 
   // --- the driver (facts.cpp)
   int read_version(nrtp_ndl_version* out) const noexcept;
   int read_facts(DriverFacts* out) noexcept;
-  // Reads, judges and keeps the facts; logs one line when it refuses.
+  // Reads, judges and keeps the facts; logs one line when it refuses or when the
+  // driver is older than current.
   int probe() noexcept;
+  // Feature word, read from the driver at first use.
+  int feature_word(uint64_t* out) noexcept;
+  // Tells the caller and the log of something done the old way.
+  void tell_incompatible(const char* text) const noexcept;
 
   const nrtp_host* const host;
   const nrtp_sys_port* const port;
@@ -161,6 +196,7 @@ class Context {
   std::atomic<uint64_t> features{0};  // valid after probe()
   std::atomic<bool> probed{false};
   std::atomic<void (*)(const char*)> soft_incompat{nullptr};
+  std::atomic<uint64_t> old_forms{0};  // what the plugin does the old way; its own bits
 
  private:
   static constexpr uint32_t kMapLocks = 16;
@@ -171,6 +207,15 @@ class Context {
   void release_memory(Memory& memory, uint64_t mem) noexcept;
   void unmap_locked(Memory& memory) noexcept;
 
+  // What of the current driver is missing, as words.
+  struct Missing {
+    char text[320] = "";
+    bool any() const { return text[0] != '\0'; }
+  };
+  Missing missing(uint64_t feature_bits) noexcept;
+
+  std::atomic<uint64_t> word_{0};  // valid with word_known_
+  std::atomic<bool> word_known_{false};
   const uint32_t fork_generation_;
   std::mutex map_locks_[kMapLocks];
 };

@@ -48,6 +48,7 @@ int Context::open_device(uint32_t index, uint64_t* out_dev,
   }
   device->fd = fd;
   device->index = index;
+  device->arch = info.arch;
   device->bar_base = info.bar_address[0];
   device->bar_bytes = info.bar_size[0];
   if (out_info) fill_info(info, out_info);
@@ -171,6 +172,26 @@ int Context::close_data_store(Device& device, int32_t pid, const void* va,
   ndl_data_store arg{};
   arg.pid = pid;
   return request<kDataStoreRelease>({device.fd, device.index}, arg);
+}
+
+int Context::adopt_queue(uint64_t dev, const Device& device, uint64_t driver_handle,
+                         uint64_t cookie, const nrtp_ndl_nq_config& config,
+                         uint64_t* out_nq) noexcept {
+  uint32_t slot = 0;
+  Queue* queue = queues.reserve(&slot);
+  if (!queue) return -ENOMEM;
+  uint64_t mem = 0;
+  const int32_t hbm = config.host_memory ? -1 : static_cast<int32_t>(config.channel);
+  if (const int error = adopt_memory(dev, device, driver_handle, config.bytes, cookie,
+                                     Owner::kQueue, false, hbm, &mem)) {
+    queues.release(slot);
+    return error;
+  }
+  queue->device.store(dev, std::memory_order_release);
+  queue->mem.store(mem, std::memory_order_release);
+  queue->bytes.store(config.bytes, std::memory_order_release);
+  *out_nq = queues.publish(slot);
+  return 0;
 }
 
 int Context::destroy_queue(uint64_t nq) noexcept {

@@ -26,10 +26,11 @@ constexpr CompatIds ids_of_arch(uint32_t arch) {
   return arch == 2 ? CompatIds{6, 6} : CompatIds{10, 11};
 }
 
+// Of the first eight bits, which every driver since 2.24.7.0 reports. Zero copy
+// (bit 8) is left out: arch 2 does not have it, and callers have another path.
 constexpr const char* kFeatureNames[] = {
     "dma-buf",           "asynchronous copy", "batched queue init", "512-core reservation",
-    "memory categories", "HBM scrub",         "64-bit sizes",       "contiguous scratchpad",
-    "zero copy"};
+    "memory categories", "HBM scrub",         "64-bit sizes",       "contiguous scratchpad"};
 
 // "2.27.4.0". Parts that are no numbers count as 0, as in "2.27.4.0-dirty" or
 // in the "2.x.6781.0" of development builds; a major and a minor must be there.
@@ -97,7 +98,7 @@ int Context::read_facts(DriverFacts* out) noexcept {
   } else if (error == -EINVAL) {
     // The request itself is missing: a driver without the feature word.
     ndl_board_info board{};
-    if (!misc_request<kBoardInfo>(board)) {
+    if (!(policy.board_info ? policy.board_info(*this, &board) : misc_request<kBoardInfo>(board))) {
       facts.arch = board.arch;
       facts.revision = board.revision;
     }
@@ -107,6 +108,46 @@ int Context::read_facts(DriverFacts* out) noexcept {
   }
   *out = facts;
   return 0;
+}
+
+Context::Missing Context::missing(uint64_t feature_bits) noexcept {
+  Missing lacks;
+  size_t used = 0;
+  const auto add = [&](const char* format, const char* name, uint32_t number) {
+    if (used && used + 2 < sizeof lacks.text) {
+      std::memcpy(lacks.text + used, ", ", 3);
+      used += 2;
+    }
+    const int n = std::snprintf(lacks.text + used, sizeof lacks.text - used, format, name, number);
+    used = std::min(used + static_cast<size_t>(n), sizeof lacks.text - 1);
+  };
+  for (uint32_t bit = 0; bit < std::size(kFeatureNames); ++bit)
+    if (!(feature_bits >> bit & 1)) add("%s (bit %u)", kFeatureNames[bit], bit);
+  // Has no bit. No chunk is at this address, so a driver that knows the request
+  // finds nothing. A node that cannot be opened now says so when it is used.
+  ndl_chunk_info probe_chunk{};
+  probe_chunk.pa = UINT64_MAX;
+  uint32_t index = 0;
+  if (descriptors.misc(&index) >= 0 &&
+      brief_device_request<kChunkInfo>(index, probe_chunk) == -EINVAL)
+    add("%s (request %u)", find_request(kChunkInfo)->name, request_number(kChunkInfo));
+  return lacks;
+}
+
+int Context::feature_word(uint64_t* out) noexcept {
+  if (!word_known_.load(std::memory_order_acquire)) {
+    DriverFacts facts{};
+    if (const int error = read_facts(&facts)) return error;
+    word_.store(facts.features, std::memory_order_relaxed);
+    word_known_.store(true, std::memory_order_release);
+  }
+  *out = word_.load(std::memory_order_relaxed);
+  return 0;
+}
+
+void Context::tell_incompatible(const char* text) const noexcept {
+  log.warn("%s", text);
+  if (const auto callback = soft_incompat.load(std::memory_order_acquire)) callback(text);
 }
 
 int Context::probe() noexcept {
@@ -134,21 +175,24 @@ int Context::probe() noexcept {
         version.text, facts.window_min, facts.window_max, ids.required, kDriverPackage);
     return -EPROTONOSUPPORT;
   }
-  const uint64_t missing = policy.required_features & ~facts.features;
-  if (missing) {
-    char names[192] = "";
-    size_t used = 0;
-    for (uint32_t bit = 0; bit < std::size(kFeatureNames); ++bit)
-      if (missing >> bit & 1 && used < sizeof names)
-        used += static_cast<size_t>(std::snprintf(names + used, sizeof names - used, "%s%s",
-                                                  used ? ", " : "", kFeatureNames[bit]));
+  const Missing lacks = missing(facts.features);
+  if (lacks.any() && !policy.drives_older) {
     log.error(
-        "driver %s is too old for %s: feature word 0x%llx lacks %s; update the %s or use "
-        "`ndl: compat`",
-        version.text, policy.name, static_cast<unsigned long long>(facts.features), names,
-        kDriverPackage);
-    return -EPROTONOSUPPORT;
+        "driver %s is too old for %s: it lacks %s; update the %s or use `ndl: compat` or "
+        "`ndl: auto`",
+        version.text, policy.name, lacks.text, kDriverPackage);
+    return -EOPNOTSUPP;
   }
+  if (lacks.any()) {
+    char text[640];
+    std::snprintf(text, sizeof text,
+                  "driver %s lacks %s: %s drives it with the older requests it has; the %s that "
+                  "has them is 2.24.7.0 or later",
+                  version.text, lacks.text, policy.name, kDriverPackage);
+    tell_incompatible(text);
+  }
+  word_.store(facts.features, std::memory_order_relaxed);
+  word_known_.store(true, std::memory_order_release);
   features.store(facts.features, std::memory_order_release);
   probed.store(true, std::memory_order_release);
   return 0;

@@ -23,13 +23,24 @@ bool enabled(const nrtp_host* host, uint32_t level) noexcept {
 }  // namespace
 
 Log::Log(const nrtp_host* host) noexcept
-    : host_(host), errors_(enabled(host, NRTP_LOG_ERROR)), debugs_(enabled(host, NRTP_LOG_DEBUG)) {}
+    : host_(host),
+      errors_(enabled(host, NRTP_LOG_ERROR)),
+      warnings_(enabled(host, NRTP_LOG_WARN)),
+      debugs_(enabled(host, NRTP_LOG_DEBUG)) {}
 
 void Log::error(const char* format, ...) const noexcept {
   if (!errors_) return;
   va_list args;
   va_start(args, format);
   write(host_, NRTP_LOG_ERROR, format, args);
+  va_end(args);
+}
+
+void Log::warn(const char* format, ...) const noexcept {
+  if (!warnings_) return;
+  va_list args;
+  va_start(args, format);
+  write(host_, NRTP_LOG_WARN, format, args);
   va_end(args);
 }
 

@@ -14,11 +14,13 @@ class Log {
   explicit Log(const nrtp_host* host) noexcept;
   bool debugs() const noexcept { return debugs_; }
   [[gnu::format(printf, 2, 3)]] void error(const char* format, ...) const noexcept;
+  [[gnu::format(printf, 2, 3)]] void warn(const char* format, ...) const noexcept;
   [[gnu::format(printf, 2, 3)]] void debug(const char* format, ...) const noexcept;
 
  private:
   const nrtp_host* host_;
   bool errors_;
+  bool warnings_;
   bool debugs_;
 };
 

@@ -10,7 +10,7 @@ namespace opennrt::ndl {
 
 int Context::adopt_memory(uint64_t dev, const Device& device, uint64_t driver_handle,
                           uint64_t bytes, uint64_t cookie, Owner owner, bool open_ended,
-                          uint64_t* out_mem) noexcept {
+                          int32_t hbm, uint64_t* out_mem) noexcept {
   uint32_t index = 0;
   Memory* memory = memories.reserve(&index);
   if (!memory) {
@@ -28,6 +28,7 @@ int Context::adopt_memory(uint64_t dev, const Device& device, uint64_t driver_ha
   memory->cookie.store(cookie, std::memory_order_release);
   memory->owner.store(static_cast<uint32_t>(owner), std::memory_order_release);
   memory->open_ended.store(open_ended, std::memory_order_release);
+  memory->hbm.store(hbm, std::memory_order_release);
   memory->va.store(nullptr, std::memory_order_release);
   memory->mapped_bytes.store(0, std::memory_order_release);
   *out_mem = memories.publish(index);
@@ -38,10 +39,13 @@ int Context::alloc_memory(uint64_t dev, const Device& device, ndl_mem_alloc_v2mt
                           Owner owner, uint64_t* out_mem) noexcept {
   uint64_t driver_handle = 0;
   arg.out_handle = &driver_handle;
-  const int error = request<kMemAllocV2Mt64>({device.fd, device.index}, arg);
+  const Target target{device.fd, device.index};
+  const int error =
+      policy.alloc ? policy.alloc(*this, target, arg) : request<kMemAllocV2Mt64>(target, arg);
   if (error) return error;
   return adopt_memory(dev, device, driver_handle, arg.bytes, kNoCookie, owner,
-                      arg.type == NRTP_MEM_CONTIGUOUS_SCRATCHPAD_DEVICE, out_mem);
+                      arg.type == NRTP_MEM_CONTIGUOUS_SCRATCHPAD_DEVICE,
+                      arg.host ? -1 : static_cast<int32_t>(arg.channel), out_mem);
 }
 
 void Context::unmap_locked(Memory& memory) noexcept {
@@ -117,6 +121,34 @@ int Context::unmap_memory(uint64_t mem) noexcept {
     return -EINVAL;
   unmap_locked(*at.memory);
   return 0;
+}
+
+bool Context::placement_of(const void* va, int32_t* out_device, int32_t* out_hbm) noexcept {
+  constexpr uint32_t kBlockHbm = 2;
+  bool found = false;
+  const auto note = [&](const void* begin, uint64_t bytes, uint32_t device, int32_t hbm) {
+    const uint64_t distance = reinterpret_cast<uintptr_t>(va) - reinterpret_cast<uintptr_t>(begin);
+    if (!begin || distance >= bytes || hbm < 0) return;
+    *out_device = static_cast<int32_t>(device);
+    *out_hbm = hbm;
+    found = true;
+  };
+  memories.for_each([&](uint64_t mem, Memory& memory) {
+    const std::lock_guard guard(map_lock(mem));
+    if (!memories.still(mem)) return;
+    const Device* device = devices.find(memory.device.load(std::memory_order_acquire));
+    if (device)
+      note(memory.va.load(std::memory_order_acquire),
+           memory.mapped_bytes.load(std::memory_order_acquire), device->index,
+           memory.hbm.load(std::memory_order_acquire));
+  });
+  devices.for_each([&](uint64_t, Device& device) {
+    const std::lock_guard guard(device.lock);
+    for (const Mapping* m = device.mappings; m; m = m->next)
+      if (m->kind == Mapping::Kind::kRegion && m->key[0] == kBlockHbm)
+        note(m->va, m->bytes, device.index, static_cast<int32_t>(m->key[1]));
+  });
+  return found;
 }
 
 int Context::copy_buffer(uint64_t dev, Device& device, uint32_t core,

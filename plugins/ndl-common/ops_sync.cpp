@@ -82,9 +82,6 @@ int nq_init(void* ctx, uint64_t dev, const nrtp_ndl_nq_config* config, uint64_t*
   if (!config || !out_nq || config->size < sizeof *config) return -EINVAL;
   // The driver cuts both to 8 bits.
   if (config->device_id > UINT8_MAX || config->engine_index > UINT8_MAX) return -EINVAL;
-  uint32_t slot = 0;
-  Queue* queue = at.ndl->queues.reserve(&slot);
-  if (!queue) return -ENOMEM;
   ndl_nq_init arg{};
   arg.device_id = config->device_id;
   arg.device_type = config->device_type;
@@ -95,20 +92,8 @@ int nq_init(void* ctx, uint64_t dev, const nrtp_ndl_nq_config* config, uint64_t*
   arg.channel = config->channel;
   arg.region = config->region;
   arg.force = config->force_alloc;
-  uint64_t mem = 0;
-  int error = at.request<kNqInit>(arg);
-  if (!error)
-    error = at.ndl->adopt_memory(dev, *at.device, arg.handle, config->bytes, arg.cookie,
-                                 Owner::kQueue, false, &mem);
-  if (error) {
-    at.ndl->queues.release(slot);
-    return error;
-  }
-  queue->device.store(dev, std::memory_order_release);
-  queue->mem.store(mem, std::memory_order_release);
-  queue->bytes.store(config->bytes, std::memory_order_release);
-  *out_nq = at.ndl->queues.publish(slot);
-  return 0;
+  if (const int error = at.request<kNqInit>(arg)) return error;
+  return at.ndl->adopt_queue(dev, *at.device, arg.handle, arg.cookie, *config, out_nq);
 }
 
 int nq_handle(void* ctx, uint64_t nq, uint64_t* out_mem) noexcept {

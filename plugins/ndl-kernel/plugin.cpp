@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Driver layer for current drivers: the newest form of every request and no
-// fallback. A driver that lacks one of the features below is refused by probe.
+// fallback. A driver that lacks one of them is refused by probe.
 #include "ndl-common/ops.h"
 
 namespace {
 
 namespace ndl = opennrt::ndl;
 
-// Feature bits 0 to 7, reported by every driver since 2.24.7.0. Zero copy is
-// left out: arch 2 does not have it, and callers have another path.
 constexpr ndl::Policy kPolicy = {
-    .name = "ndl-kernel",
-    .required_features = (uint64_t{1} << (NRTP_FEATURE_CONTIGUOUS_SCRATCHPAD + 1)) - 1,
-};
+    .name = "ndl-kernel", .drives_older = false, .alloc = nullptr, .board_info = nullptr};
 
 int attach(const nrtp_host* host, const nrtp_sys_port* port, void* port_ctx, void** ctx) noexcept {
   return ndl::attach(host, port, port_ctx, kPolicy, ctx);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What libnrt.so.1 shows to others: exactly the names of its version script, each
 at the node of the golden table, no C++ symbol, no data; SONAME, NODELETE,
-immediate binding, .symtab. Prints which functions of the table are missing."""
+immediate binding, .symtab with the functions of driver layer and data store. Prints which functions of the table
+are missing."""
 import os
 import re
 import subprocess
@@ -58,6 +59,14 @@ def main(library, golden_path, script_path):
                f"{name} must not be linked")
     sections = output("readelf", "-SW", library)
     expect(" .symtab " in sections, ".symtab was stripped")
+    # Programs find these there, although they are not exported.
+    driver = {f["name"] for f in golden["driver_functions"] if f["name"].startswith(("ndl_", "nds_"))}
+    kinds = {}
+    for line in output("nm", library).splitlines():
+        *_, kind, name = line.split()
+        kinds.setdefault(name.split("@")[0], set()).add(kind)
+    absent = sorted(name for name in driver if kinds.get(name) != {"t"})
+    expect(not absent, f"no local function in .symtab: {absent}")
     expect("UNIQUE" not in output("readelf", "--dyn-syms", "-W", library), "unique symbols")
     link = os.path.join(os.path.dirname(library), "libnrt.so")
     expect(os.path.realpath(link) == os.path.realpath(library), "libnrt.so is no link to it")
@@ -65,6 +74,7 @@ def main(library, golden_path, script_path):
     print(f"{len(listed) - len(missing)} of {len(listed)} functions are exported, "
           f"{len(exported & later.keys())} of {len(later)} later ones")
     print(f"{len(missing)} missing: {' '.join(missing)}")
+    print(f"{len(driver)} functions of driver layer and data store are in .symtab")
     print("\n".join(PROBLEMS) or "as declared")
     return 1 if PROBLEMS else 0
 

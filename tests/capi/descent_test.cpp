@@ -7,11 +7,11 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "support/recording_port/recording.h"
 #include "support/vecadd_client.h"
 
 namespace opennrt::test {
@@ -37,13 +37,9 @@ class Descent : public ::testing::Test {
 
   // Calls recorded since the last look: "ioctl 41" -> how often.
   std::map<std::string, int> take() {
-    std::ifstream file(record_);
-    file.seekg(seen_);
     std::map<std::string, int> calls;
-    for (std::string line; std::getline(file, line);) {
-      ++calls[line];
-      seen_ += static_cast<std::streamoff>(line.size()) + 1;
-    }
+    for (const RecordedCall& one : read_recording(record_, &seen_))
+      ++calls[one.call == "ioctl" ? ioctl_line(static_cast<int>(one.argument & 0xFF)) : one.call];
     return calls;
   }
   static std::string ioctl_line(int number) { return "ioctl " + std::to_string(number); }

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <vector>
 
+#include "nds/slab.h"
 #include "neff/program.h"
 #include "support/device_stack.h"
 #include "tdrv/tdrv.h"
@@ -172,6 +173,83 @@ INSTANTIATE_TEST_SUITE_P(Corpus, VectorAdd,
                          ::testing::Values("vecadd_1tile_sunda.neff", "vecadd_2tiles_sunda_a.neff",
                                            "vecadd_2tiles_sunda_b.neff",
                                            "vecadd_2tiles_sunda_c.neff"));
+
+// What another program reads in the slab of this process.
+TEST_F(TdrvSmoke, MonitoringProgramsSeeWhatRuns) {
+  const auto program = load("vecadd_1tile_sunda.neff");
+  if (program == nullptr) {
+    if (HasFailure()) return;
+    GTEST_SKIP() << "not in " << corpus();
+  }
+  options_.process = {.framework_type = 3, .tag = "smoke"};
+  auto tdrv = bring_up();
+  ASSERT_NE(tdrv, nullptr);
+  const Bindings& b = stack_.bindings();
+  std::uint64_t dev = 0, bytes = 0;
+  nrtp_ndl_device_info facts{};
+  ASSERT_EQ(b.ndl->device->open(b.ndl_ctx, 0, &dev, &facts), 0);
+  void* data = nullptr;
+  ASSERT_EQ(b.ndl->share->nds_open(b.ndl_ctx, dev, 0, &data, &bytes), 0);
+  const nds::Slab slab(data, bytes);
+  EXPECT_EQ(slab.check_header(), 0);
+  nds::ProcessInfoRecord process{};
+  slab.read(nds::kProcessInfoAt, &process);
+  EXPECT_STREQ(process.info.tag, "smoke");
+  EXPECT_EQ(process.info.framework_type, 3);
+  const auto counter = [&](std::uint32_t k) { return *slab.core_counter(0, k); };
+  EXPECT_EQ(counter(nds::kInferences), 0u) << "the self test is no inference";
+
+  const std::uint64_t code = counter(nds::kDeviceMemory), tensors = counter(nds::kDeviceMemory + 1);
+  auto staged = tdrv->stage(program, 0, 4711);
+  ASSERT_TRUE(staged.is_ok()) << staged.status().message();
+  EXPECT_GT(counter(nds::kDeviceMemory), code);
+  EXPECT_EQ(counter(nds::kModelLoads), 1u);
+  ASSERT_EQ(slab.model_map(), 1u);
+  nds::ModelRecord model{};
+  slab.read(nds::Slab::model_offset(0), &model);
+  EXPECT_EQ(model.info.model_id, 4711u);
+  EXPECT_EQ(model.info.name, program->name.substr(0, 255));
+  EXPECT_EQ(model.memory.model_mem_usage[1][NDS_DMA_MEM_USAGE_SLOT_CODE].total_size,
+            counter(nds::kDeviceMemory) - code);
+
+  std::vector<std::unique_ptr<Tensor>> owned;
+  std::vector<Tensor*> inputs, outputs;
+  for (const auto* list : {&program->inputs, &program->outputs})
+    for (const auto& info : *list) {
+      auto tensor = tdrv->allocate_tensor(NRT_TENSOR_PLACEMENT_DEVICE, 0, info.size, info.name);
+      ASSERT_TRUE(tensor.is_ok());
+      ASSERT_TRUE((*tensor)->set(0, 0, info.size).is_ok());
+      (list == &program->inputs ? inputs : outputs).push_back(tensor->get());
+      owned.push_back(*std::move(tensor));
+    }
+  EXPECT_GT(counter(nds::kDeviceMemory + 1), tensors);
+  auto execution = tdrv->make_execution(0);
+  ASSERT_TRUE(execution.is_ok());
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(tdrv->bind(**execution, **staged, inputs, outputs).is_ok());
+    const Status status = run(*tdrv, **execution);
+    ASSERT_TRUE(status.is_ok()) << status.message();
+    tdrv->finish(**execution);
+  }
+  EXPECT_EQ(counter(nds::kInferences), 2u);
+  EXPECT_EQ(counter(nds::kCompleted), 2u);
+  EXPECT_EQ(counter(nds::kMacs), 2 * program->mac_count);
+  EXPECT_LE(counter(nds::kLatencyDevice), counter(nds::kTimeInUse));
+  inputs[0] = nullptr;
+  EXPECT_EQ(tdrv->bind(**execution, **staged, inputs, outputs).code(), NRT_EXEC_BAD_INPUT);
+  EXPECT_EQ(counter(nds::kIncorrectInput), 1u);
+
+  stop(*tdrv, **execution);
+  EXPECT_EQ(counter(nds::kInferences), 2u);
+  ASSERT_TRUE(tdrv->unstage(*staged).is_ok());
+  (*staged).reset();
+  owned.clear();
+  EXPECT_EQ(slab.model_map(), 0u);
+  EXPECT_EQ(counter(nds::kDeviceMemory), code);
+  EXPECT_EQ(counter(nds::kDeviceMemory + 1), tensors);
+  EXPECT_EQ(b.ndl->share->nds_close(b.ndl_ctx, dev, 0, data, bytes), 0);
+  EXPECT_EQ(b.ndl->device->close(b.ndl_ctx, dev), 0);
+}
 
 // Programs with weights, activation tables and scratchpads are placed and leave
 // nothing behind, whether or not the software device can run them yet.

@@ -20,14 +20,15 @@ MAY = {
     "trace": {"base", "log", "strings"},
     "dump": COMMON | {"trace"},
     "config": COMMON,
+    "nds": COMMON,
     "plugin": COMMON | {"config"},
     "book": COMMON | {"config", "plugin"},
     "neff": COMMON | {"config"},
     "hal": COMMON | {"config"},
-    "tdrv": COMMON | {"config", "book", "neff", "hal", "trace"},
+    "tdrv": COMMON | {"config", "book", "neff", "hal", "trace", "nds"},
     "kmgr": COMMON | {"config", "book", "neff", "tdrv", "plugin", "trace", "dump", "strings"},
     "collectives": COMMON | {"trace"},
-    "api": COMMON | {"config", "book", "plugin", "kmgr", "collectives", "trace", "dump"},
+    "api": COMMON | {"config", "book", "plugin", "kmgr", "collectives", "trace", "dump", "nds"},
 }
 # The only objects that may import the calls which open devices.
 DEVICE_CALLS = {"ioctl"}
@@ -55,7 +56,7 @@ def check_includes(source):
                 problems.append(f"{file}: {layer} may not include {folder}/{header}")
             if layer == "kmgr" and folder == "tdrv" and header != "tdrv.h":
                 problems.append(f"{file}: kmgr may include tdrv/tdrv.h only, not {header}")
-    for plugin in ("sunda", "cayman", "mariana", "arch-common", "ndl-common", "ndl-kernel", "emulator", "port-replay"):
+    for plugin in ("sunda", "cayman", "mariana", "arch-common", "ndl-common", "ndl-kernel", "ndl-compat", "emulator", "port-replay"):
         for file in sorted((source / "plugins" / plugin).rglob("*")):
             if file.suffix not in (".h", ".cpp", ".c"):
                 continue

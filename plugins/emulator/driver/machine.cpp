@@ -138,6 +138,21 @@ bool Machine::build(std::string* error) {
     nodes_.push_back(std::move(node));
   }
   build_blocked();
+  return build_requests(error);
+}
+
+bool Machine::build_requests(std::string* error) {
+  for (const std::string& name : config_.driver_without)
+    if (!find_request(name)) {
+      *error = "emulator.driver_without names \"" + name +
+               "\", which is no request of the driver; names are for example PRINTK or "
+               "MEM_MC_GET_INFO_V2";
+      return false;
+    }
+  for (const RequestEntry& row : request_table())
+    absent_.push_back(
+        !at_least(row.since) || !has_request(features(), row.name) ||
+        std::count(config_.driver_without.begin(), config_.driver_without.end(), row.name) != 0);
   return true;
 }
 
@@ -344,7 +359,7 @@ std::int64_t Machine::ioctl(const Client& client, UserMemory& memory, int fd, st
   File file;
   if (!find_file(fd, &file)) return -EBADF;
   const RequestEntry* entry = find_request(request, file.lane);
-  if (!entry || !at_least(entry->since)) return -EINVAL;
+  if (!entry || absent_[static_cast<std::size_t>(entry - request_table().data())]) return -EINVAL;
   DeviceNode& node = *file.node;
   if (entry->gate == Gate::kAttached && file.lane == Lane::kDevice) {
     std::lock_guard lock(node.mutex);

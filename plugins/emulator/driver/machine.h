@@ -45,6 +45,8 @@ struct MachineConfig {
   std::uint64_t memory_limit = 0;  // sum of all allocations, 0 = none
   const char* memory_limit_name = "cgroup memory.max";
   const DriverPreset* driver = find_driver_preset(kDefaultDriver);
+  std::uint64_t driver_features = kKnownFeatures;  // emulator.driver_features: others are off
+  std::vector<std::string> driver_without;         // emulator.driver_without: names of requests
   DeviceFactory make_device;
   bool failed_reset = false;  // the start-up reset never completes
   VerifyOptions verify{};
@@ -98,6 +100,8 @@ class Machine {
   const nrtp_arch_geometry& geometry() const { return *config_.arch->geometry; }
   std::uint32_t cores() const { return config_.arch->geometry->tpbs; }
   bool at_least(const DriverVersion& version) const { return config_.driver->version >= version; }
+  // Word 0 of DRIVER_INFO_GET.
+  std::uint64_t features() const { return config_.driver->features & config_.driver_features; }
   DeviceNode* node(std::uint32_t index) {
     return index < nodes_.size() ? nodes_[index].get() : nullptr;
   }
@@ -151,6 +155,7 @@ class Machine {
   explicit Machine(const MachineConfig& config);
   bool build(std::string* error);
   void build_blocked();
+  bool build_requests(std::string* error);
   bool take_budget(const DeviceNode& node, std::uint64_t bytes);
   bool alloc_device(DeviceNode& node, const AllocRequest& request, std::uint64_t bytes,
                     Chunk* chunk);
@@ -192,6 +197,8 @@ class Machine {
 
   std::mutex marks_mutex_;
   std::vector<std::uint32_t> marks_;  // owner pid by core, 0 = free
+
+  std::vector<bool> absent_;  // rows of the request table this driver does not have
 
   std::vector<std::uint64_t> udma_bases_;       // sorted BAR 0 offsets of the DMA engines
   std::vector<std::uint32_t> blocked_offsets_;  // sorted offsets inside one engine

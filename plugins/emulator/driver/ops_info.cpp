@@ -53,7 +53,7 @@ std::int64_t driver_info_get(Call& call) {
   info.architecture = call.machine.config().arch->arch_type;
   info.revision = call.machine.geometry().emulator_revision;
   info.size = sizeof info;
-  info.feature_flags1 = call.machine.config().driver->features;
+  info.feature_flags1 = call.machine.features();
   return call.reply(info);
 }
 

@@ -13,9 +13,13 @@ namespace opennrt::emu {
 namespace {
 
 constexpr std::uint32_t kUnknownHost = 0, kUnknownDevice = 7;  // mem_type without a category
+constexpr std::uint32_t kContiguous = 19;
 
 std::int64_t allocate_for(Call& call, Machine::AllocRequest request, std::uint64_t handle_pointer) {
   request.owner = call.client.pid;
+  // To a driver without the feature the type is one it does not know.
+  if (request.mem_type == kContiguous && !(call.machine.features() >> kContiguousBit & 1))
+    request.mem_type = kUnknownDevice;
   std::lock_guard lock(call.node.mutex);
   // The driver checks this for some forms only and faults in the others.
   if (!call.node.find_attached(call.client.pid)) return -EACCES;
@@ -149,6 +153,8 @@ std::int64_t resource_mmap_info(Call& call, abi::ResourceMmapInfo& a) {
     if (a.block != static_cast<std::uint32_t>(map.block) || a.block_id != map.id ||
         a.resource != static_cast<std::uint32_t>(map.resource))
       continue;
+    // Whole HBMs can be mapped since 2.20.28.0.
+    if (map.block == Block::kHbm && !call.machine.at_least(kDriver2_20)) break;
     a.offset = map.offset;
     a.size = map.bytes;
     return call.reply(a);

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "driver/machine.h"
 
@@ -52,6 +53,12 @@ struct RequestEntry {
 };
 
 std::span<const RequestEntry> request_table();
+// By the name of the row; nullptr: no such request.
+inline const RequestEntry* find_request(std::string_view name) {
+  for (const RequestEntry& row : request_table())
+    if (name == row.name) return &row;
+  return nullptr;
+}
 // nullptr: unknown on this lane.
 const RequestEntry* find_request(std::uint32_t request, Lane lane);
 

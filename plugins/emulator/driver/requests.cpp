@@ -2,6 +2,7 @@
 //
 // The request table: one row per request form of the driver. What is not in it
 // is unknown, and answered with -EINVAL on both lanes.
+#include <algorithm>
 #include <array>
 
 #include "driver/operations.h"
@@ -101,9 +102,9 @@ constexpr RequestEntry kRequests[] = {
     {"GET_LOGICAL_TO_PHYSICAL_NC_MAP", abi::kGetLogicalToPhysicalNcMap, Match::kCode, Lane::kMisc, Gate::kNone, DriverVersion{}, core_map},
     {"POD_INFO", abi::kPodInfo, Match::kNumber, Lane::kMisc, Gate::kNone, DriverVersion{}, with<abi::PodInfo, pod_info>},
     {"POD_STATUS", abi::kPodStatus, Match::kNumber, Lane::kMisc, Gate::kNone, DriverVersion{}, with<abi::PodStatus, pod_status>},
-    {"POD_STATUS_V2", abi::kPodStatusV2, Match::kNumber, Lane::kMisc, Gate::kNone, DriverVersion{}, with<abi::PodStatusV2, pod_status_v2>},
+    {"POD_STATUS_V2", abi::kPodStatusV2, Match::kNumber, Lane::kMisc, Gate::kNone, kDriver2_24, with<abi::PodStatusV2, pod_status_v2>},
     {"POD_CTRL", abi::kPodCtrl, Match::kNumber, Lane::kMisc, Gate::kNone, DriverVersion{}, with<abi::PodCtrl, pod_ctrl>},
-    {"POD_CTRL_V2", abi::kPodCtrlV2, Match::kNumber, Lane::kMisc, Gate::kNone, DriverVersion{}, with<abi::PodCtrlV2, pod_ctrl_v2>},
+    {"POD_CTRL_V2", abi::kPodCtrlV2, Match::kNumber, Lane::kMisc, Gate::kNone, kDriver2_24, with<abi::PodCtrlV2, pod_ctrl_v2>},
     {"MEM_BUF_ZEROCOPY64", abi::kMemBufZerocopy64, Match::kNumber, Lane::kDevice, Gate::kNone, kDriver2_25, with<abi::MemBufCopy64zc, zero_copy>},
     {"H2T_DMA_ALLOC_QUEUES", abi::kH2tDmaAllocQueues, Match::kCode, Lane::kDevice, Gate::kNone, kDriver2_25, with<abi::H2tDmaAllocQueues, h2t_alloc>},
     {"H2T_DMA_FREE_QUEUES", abi::kH2tDmaFreeQueues, Match::kCode, Lane::kDevice, Gate::kNone, kDriver2_25, with<abi::H2tDmaFreeQueues, h2t_free>},
@@ -149,6 +150,15 @@ bool matches(const RequestEntry& entry, std::uint32_t request) {
   }
   return false;
 }
+
+constexpr bool names_exist() {
+  return std::all_of(
+      std::begin(kFeatureRequests), std::end(kFeatureRequests), [](const FeatureRequest& need) {
+        return std::any_of(std::begin(kRequests), std::end(kRequests),
+                           [&](const RequestEntry& row) { return need.request == row.name; });
+      });
+}
+static_assert(names_exist(), "a feature announces a request that is no row");
 
 }  // namespace
 

@@ -132,7 +132,9 @@ typedef struct nrtp_uuid {
 typedef struct nrtp_ndl_probe {
   uint32_t size, reserved;
   /* Reads version, compatibility window and feature word; refuses what this
-   * plugin cannot drive and logs one line with the reason. */
+   * plugin cannot drive and logs one line with the reason. -EOPNOTSUPP: a driver
+   * that lacks newer requests, which another plugin may drive; -EPROTONOSUPPORT:
+   * one that no plugin of this version can. */
   int (*probe)(void* ctx);
   int (*get_version)(void* ctx, nrtp_ndl_version* out);
   int (*get_compatible_version)(void* ctx, uint32_t* out_min, uint32_t* out_max);

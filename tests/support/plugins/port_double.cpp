@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A system port behind which there is nothing.
+// A system port behind which there is nothing. plugins.settings.double.port: the
+// errno that attaching fails with, after the context is set.
 #include <errno.h>
+#include <stdlib.h>
 
 #include "opennrt/port.h"
 
 namespace {
 
-int attach(const nrtp_host*, void** ctx) {
-  *ctx = nullptr;
-  return 0;
+int attach(const nrtp_host* host, void** ctx) {
+  static int nothing;
+  char text[32];
+  *ctx = &nothing;
+  const bool set =
+      host->config_get(host->self, "plugins.settings.double.port", text, sizeof text) == NRTP_OK;
+  return set ? -atoi(text) : 0;
 }
 void detach(void*) {}
 int open_path(void*, const char*, uint32_t) { return -ENOENT; }

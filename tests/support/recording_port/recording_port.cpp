@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A system port that forwards every call to another port plugin and appends one
-// line per call to a file: the name, and for requests the code. The descent
-// test reads what an execution asks of the kernel boundary.
+// line per call to a file: the name, an argument, the result. The argument of a
+// request is its code. recording.h reads the file.
 //
 //   OPENNRT_RECORDER_TARGET  library of the port to forward to
 //   OPENNRT_RECORDER_FILE    file to append to
@@ -24,9 +24,9 @@ struct Recorder {
   int file = -1;
 };
 
-void record(const Recorder& r, const char* call, unsigned request) {
+void record(const Recorder& r, const char* call, unsigned argument, long long result) {
   char line[64];
-  const int n = std::snprintf(line, sizeof line, "%s %u\n", call, request);
+  const int n = std::snprintf(line, sizeof line, "%s %u %lld\n", call, argument, result);
   if (write(r.file, line, static_cast<std::size_t>(n)) != n) std::abort();  // the test is void
 }
 
@@ -56,23 +56,25 @@ void detach(void* ctx) {
 }
 
 int port_open(void* ctx, const char* path, uint32_t flags) {
-  record(self(ctx), "open", flags);
-  return self(ctx).target->open(self(ctx).target_ctx, path, flags);
+  const int fd = self(ctx).target->open(self(ctx).target_ctx, path, flags);
+  record(self(ctx), "open", flags, fd);
+  return fd;
 }
 int port_close(void* ctx, int fd) {
-  record(self(ctx), "close", 0);
+  record(self(ctx), "close", 0, 0);
   return self(ctx).target->close(self(ctx).target_ctx, fd);
 }
 int64_t port_ioctl(void* ctx, int fd, uint32_t request, uintptr_t arg) {
-  record(self(ctx), "ioctl", request & 0xFF);  // the request number
-  return self(ctx).target->ioctl(self(ctx).target_ctx, fd, request, arg);
+  const int64_t result = self(ctx).target->ioctl(self(ctx).target_ctx, fd, request, arg);
+  record(self(ctx), "ioctl", request, result);
+  return result;
 }
 int port_mmap(void* ctx, int fd, uint64_t bytes, uint32_t prot, uint64_t offset, void** out) {
-  record(self(ctx), "mmap", prot);
+  record(self(ctx), "mmap", prot, 0);
   return self(ctx).target->mmap(self(ctx).target_ctx, fd, bytes, prot, offset, out);
 }
 int port_munmap(void* ctx, void* addr, uint64_t bytes) {
-  record(self(ctx), "munmap", 0);
+  record(self(ctx), "munmap", 0, 0);
   return self(ctx).target->munmap(self(ctx).target_ctx, addr, bytes);
 }
 int port_exists(void* ctx, const char* path) {

@@ -163,6 +163,37 @@ TEST_F(BookTest, ProbeFailures) {
               HasSubstr("double cannot drive this driver: Invalid argument"));
 }
 
+// Nothing is detached that did not attach, whatever it left behind.
+TEST_F(BookTest, FailedPortAttach) {
+  directory_.add_working_set();
+  configure("port: 12");
+  const Status status = Driver::open(loader_, *config_).status();
+  EXPECT_EQ(status.code(), NRT_INVALID);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("device double: Cannot allocate memory"));
+}
+
+// ndl: auto looks for ndl-compat when ndl-kernel finds the driver too old, and
+// for no other reason.
+TEST_F(BookTest, AutomaticChoiceOfTheDriverLayer) {
+  directory_.add_working_set();
+  const auto open_auto = [&](const char* settings) {
+    configure(settings, {{"OPENNRT_NDL", "auto"}});
+    return Driver::open(loader_, *config_);
+  };
+  directory_.manifest("kernel.plugin.yaml", "ndl", "ndl-kernel",
+                      test::PluginDirectory::library("ndl"));
+  constexpr char kTooOld[] = "probe: 95";  // EOPNOTSUPP
+  EXPECT_THAT(std::string(open_auto(kTooOld).status().message()),
+              HasSubstr("ndl-compat, which drives older drivers, is not installed"));
+  EXPECT_THAT(std::string(open_auto("probe: 93").status().message()),
+              ::testing::Not(HasSubstr("ndl-compat")));
+  EXPECT_TRUE(open_auto("probe: 0").is_ok());
+  directory_.manifest("compat.plugin.yaml", "ndl", "ndl-compat",
+                      test::PluginDirectory::library("ndl"));
+  EXPECT_THAT(std::string(open_auto(kTooOld).status().message()),
+              HasSubstr("cannot drive this driver: Operation not supported"));
+}
+
 TEST_F(BookTest, MissingPlugins) {
   configure();
   EXPECT_THAT(std::string(Driver::open(loader_, *config_).status().message()),

@@ -139,6 +139,55 @@ TEST_F(DriverTest, OldDriversLackNewRequests) {
 }
 
 // Zero copy is announced on this family and refused all the same.
+// A masked bit takes its requests along; the other forms of the number stay.
+TEST_F(DriverTest, MaskedFeaturesLackTheirRequests) {
+  MachineConfig config = default_config();
+  config.driver_features = kKnownFeatures & ~(1u << 6 | 1u << 2);
+  config.driver_without = {"PRINTK"};
+  build(config);
+  Process p = process(10);
+  const int fd = p.open();
+  abi::DeviceDriverInfo info;
+  ASSERT_EQ(p.call(fd, abi::kDriverInfoGet, info), 0);
+  EXPECT_EQ(info.feature_flags1, 0x1BBu);
+  std::uint64_t handle = 0;
+  EXPECT_EQ(p.alloc(fd, 4096, &handle), -EINVAL);
+  abi::MemAllocV2MemType older;
+  older.size = 4096;
+  older.mem_type = 9;
+  older.mem_handle = reinterpret_cast<std::uintptr_t>(&handle);
+  EXPECT_EQ(p.call(fd, abi::kMemAllocV2mt, older), 0);
+  abi::DmaQueueInitBatch batch;
+  EXPECT_EQ(p.call(fd, abi::kDmaQueueInitBatch, batch), -EINVAL);
+  abi::Printk line;
+  EXPECT_EQ(p.call(fd, abi::kPrintk, line), -EINVAL);
+}
+
+// To a driver without the feature the type is no other than an unknown one.
+TEST_F(DriverTest, ContiguousMemoryIsOrdinaryWithoutItsFeature) {
+  std::uint64_t pa[2] = {};
+  for (const std::uint32_t bit : {0u, 7u}) {
+    MachineConfig config = default_config();
+    config.driver_features = kKnownFeatures & ~(std::uint64_t{1} << bit);
+    build(config);
+    Process p = process(10);
+    const int fd = p.open();
+    std::uint64_t handle = 0;
+    ASSERT_EQ(p.alloc(fd, 65536, &handle, {.type = 19}), 0);
+    pa[bit == 7] = p.pa(fd, handle);
+  }
+  EXPECT_EQ(pa[0], 2 * kGiB - kGiB - 65536) << "at the end of the main pool";
+  EXPECT_NE(pa[1], pa[0]);
+}
+
+TEST_F(DriverTest, NamesOfNoRequestAreRefused) {
+  MachineConfig config = default_config();
+  config.driver_without = {"PRINTK", "PRINT"};
+  std::string error;
+  EXPECT_EQ(Machine::create(config, &error), nullptr);
+  EXPECT_NE(error.find("emulator.driver_without names \"PRINT\""), std::string::npos) << error;
+}
+
 TEST_F(DriverTest, ZeroCopyBitIsNotSufficient) {
   Process p = process(10);
   const int fd = p.open();

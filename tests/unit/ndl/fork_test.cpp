@@ -28,7 +28,7 @@ TEST_F(ForkTest, TheChildIsRefusedEverywhere) {
   EXPECT_EQ(ops->probe->probe(ctx), 0);
   const int wrong = in_child([&] {
     const int opens = port.opens;
-    const size_t calls = port.calls.size();
+    const size_t calls = port.calls.size(), closed = port.closed.size();
     uint32_t value = 0;
     uint64_t handle = 0;
     int32_t wait = -1, index = 0;
@@ -40,6 +40,9 @@ TEST_F(ForkTest, TheChildIsRefusedEverywhere) {
     nrtp_ndl_nq_config config{};
     config.size = sizeof config;
     const nrtp_ndl_queue queue{};
+    const nrtp_copy_op op = {0, 16, buffer};
+    const nrtp_copy_batch batch = {mem, 0, &op, 1, 0};
+    const uint64_t bitmap[8] = {};
     const int results[] = {
         ops->probe->probe(ctx),
         ops->probe->get_version(ctx, &version),
@@ -76,6 +79,28 @@ TEST_F(ForkTest, TheChildIsRefusedEverywhere) {
         ops->pod->info(ctx, &value, &value),
         ops->misc->printk(ctx, "x", 2, 0),
         ops->misc->metrics(ctx, dev, 0),
+        ops->device->nc_map(ctx, 1, &value, &value),
+        ops->mem->alloc_contig(ctx, dev, 4096, 0, 0, &handle),
+        ops->mem->mc_info(ctx, dev, 0, &handle, &handle, &handle),
+        ops->mem->dmabuf_fd(ctx, 0, 4096, &index),
+        ops->mem->va_placement(ctx, buffer, &index, &index),
+        ops->copy->zc_in(ctx, mem, 0, buffer, 16, -1, 0),
+        ops->copy->zc_out(ctx, mem, 0, buffer, 16, -1),
+        ops->copy->batch(ctx, dev, &batch, 1, 0, -1),
+        ops->copy->copy(ctx, mem, mem, 0, 0, 16),
+        ops->copy->set(ctx, mem, 0, 1, 16),
+        ops->copy->program_engine(ctx, dev, 0, 0, buffer, 0, 16),
+        ops->dma->queue_init_batch(ctx, dev, &queue, 1),
+        ops->dma->desc_write(ctx, mem, buffer, 0, 1, 0),
+        ops->dma->h2t_alloc(ctx, dev, 0, 1, 1, &value, &value, &value),
+        ops->dma->h2t_free(ctx, dev, 0, 1),
+        ops->life->scrub_start(ctx, dev, 0, 0, 0, 0),
+        ops->life->scrub_wait(ctx, dev, 0, 0),
+        ops->share->range_unmark(ctx, bitmap),
+        ops->pod->election_state(ctx, &value),
+        ops->pod->mapping_info(ctx, &index),
+        ops->pod->status(ctx, nullptr, &value, nullptr, nullptr, nullptr, nullptr, nullptr),
+        ops->pod->ctrl(ctx, 0, 0, 1, &value),
     };
     int bad = 0;
     for (const int result : results) bad += result != -EACCES;
@@ -83,7 +108,7 @@ TEST_F(ForkTest, TheChildIsRefusedEverywhere) {
     ops->misc->sleep_us(ctx, 10);
     bad += ops->caps(ctx) != 0;
     ops->detach(ctx);
-    bad += !port.closed.empty() || !port.unmaps.empty() || !port.sleeps.empty();
+    bad += port.closed.size() != closed || !port.unmaps.empty() || !port.sleeps.empty();
     bad += port.opens != opens || port.calls.size() != calls;
     return bad;
   });

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The request table and every argument layout against the description of the
-// driver's interface, when that is at hand.
+// The request tables and argument layouts of both sides against golden data, and
+// that against the description of the driver's interface, when it is at hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/abi.h"
 #include "ndl-common/normalise.h"
 #include "ndl-common/requests.h"
 
@@ -142,11 +144,7 @@ std::filesystem::path spec_file() {
 
 class DriverInterface : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(spec_file()))
-      GTEST_SKIP() << spec_file() << " is absent; set OPENNRT_SPEC";
-    spec = YAML::LoadFile(spec_file().string());
-  }
+  void SetUp() override { spec = YAML::LoadFile(OPENNRT_DRIVER_GOLDEN); }
   YAML::Node spec;
 };
 
@@ -169,6 +167,7 @@ TEST_F(DriverInterface, EveryLayoutMatches) {
     ++compared;
   }
   EXPECT_GT(compared, 80u);
+  std::printf("%zu layouts of the driver layer compared\n", compared);
 }
 
 TEST_F(DriverInterface, EveryRequestMatches) {
@@ -210,6 +209,56 @@ TEST_F(DriverInterface, LimitsMatch) {
   EXPECT_EQ(kMaxDmaQueues, constants["DMA_MAX_Q"].as<uint32_t>());
   EXPECT_EQ(kMaxAsyncCopy, constants["ASYNC_MAX_TRANSFER"].as<uint64_t>());
   EXPECT_EQ(kDataStoreBytes, constants["NEURON_DATASTORE_SIZE"].as<uint64_t>());
+}
+
+// The golden data says what the description says.
+TEST_F(DriverInterface, GoldenDataIsCurrent) {
+  if (!std::filesystem::exists(spec_file()))
+    GTEST_SKIP() << spec_file() << " is absent; set OPENNRT_SPEC";
+  const YAML::Node theirs = YAML::LoadFile(spec_file().string());
+  ASSERT_EQ(spec["structs"].size(), theirs["structs"].size());
+  for (const auto& item : theirs["structs"]) {
+    const auto name = item.first.as<std::string>();
+    SCOPED_TRACE(name);
+    const YAML::Node ours = spec["structs"][name];
+    ASSERT_TRUE(ours);
+    EXPECT_EQ(ours["size"].as<size_t>(), item.second["size"].as<size_t>());
+    ASSERT_EQ(ours["fields"].size(), item.second["fields"].size());
+    for (size_t i = 0; i < ours["fields"].size(); ++i)
+      for (const char* key : {"name", "offset", "size"})
+        EXPECT_EQ(ours["fields"][i][key].as<std::string>(),
+                  item.second["fields"][i][key].as<std::string>());
+  }
+  ASSERT_EQ(spec["ioctls"].size(), theirs["ioctls"].size());
+  for (size_t i = 0; i < theirs["ioctls"].size(); ++i) {
+    SCOPED_TRACE(theirs["ioctls"][i]["name"].as<std::string>());
+    EXPECT_EQ(spec["ioctls"][i]["code"].as<uint32_t>(), theirs["ioctls"][i]["code"].as<uint32_t>());
+    for (const char* key : {"name", "arg_size", "lane", "gate", "since"})
+      EXPECT_EQ(spec["ioctls"][i][key].as<std::string>(),
+                theirs["ioctls"][i][key].as<std::string>());
+  }
+  for (const auto& item : theirs["constants"])
+    EXPECT_EQ(spec["constants"][item.first.as<std::string>()].as<int64_t>(),
+              item.second.as<int64_t>());
+}
+
+// --- the emulated driver's side, whose names are those of the driver
+
+namespace abi = emu::abi;
+
+struct Row {
+  const char* what;
+  size_t ours, theirs;
+};
+#include "driver_abi_rows.inc"
+
+TEST(EmulatedDriver, EveryLayoutAndCodeMatches) {
+  for (const Row& row : kRows) EXPECT_EQ(row.ours, row.theirs) << row.what;
+  std::printf("%zu sizes, offsets and codes of the emulated driver compared; not in it:",
+              std::size(kRows));
+  for (const char* name : kUnknown) std::printf(" %s", name);
+  std::printf("\n");
+  EXPECT_GT(std::size(kRows), 800u);
 }
 
 // Codes written out, so that the table is checked without the description too.

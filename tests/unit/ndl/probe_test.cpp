@@ -108,18 +108,47 @@ TEST_F(ProbeTest, EachOfTheFirstEightFeaturesIsNeeded) {
   for (uint32_t bit = 0; bit < 8; ++bit) {
     port.driver(3, 10, 11, 0x1FF & ~(uint64_t{1} << bit));
     host.lines.clear();
-    EXPECT_THAT(refused(-EPROTONOSUPPORT), AllOf(HasSubstr("too old"), HasSubstr("lacks"))) << bit;
+    EXPECT_THAT(refused(-EOPNOTSUPP),
+                AllOf(HasSubstr("too old"), HasSubstr("(bit " + std::to_string(bit) + ");"),
+                      HasSubstr("aws-neuronx-dkms"), HasSubstr("`ndl: compat`")))
+        << bit;
   }
 }
 
 TEST_F(ProbeTest, MissingFeaturesAreNamed) {
   port.driver(3, 10, 11, 0x1FF & ~0x42u);
-  EXPECT_THAT(refused(-EPROTONOSUPPORT), HasSubstr("lacks asynchronous copy, 64-bit sizes;"));
+  EXPECT_THAT(refused(-EOPNOTSUPP),
+              HasSubstr("lacks asynchronous copy (bit 1), 64-bit sizes (bit 6);"));
 }
 
 TEST_F(ProbeTest, AllFeaturesMissingFitsTheLine) {
   port.driver(3, 10, 11, 0);
-  EXPECT_THAT(refused(-EPROTONOSUPPORT), HasSubstr("contiguous scratchpad;"));
+  constexpr uint32_t kChunkInfoV2 = 0xC0204E6F;
+  port.fail(kChunkInfoV2, -EINVAL);
+  EXPECT_THAT(refused(-EOPNOTSUPP),
+              AllOf(HasSubstr("lacks dma-buf (bit 0), "),
+                    HasSubstr("scratchpad (bit 7), MEM_MC_GET_INFO_V2 (request 111);"),
+                    HasSubstr("`ndl: auto`")));
+}
+
+// The request has no bit, so it is asked: of an address no chunk is at.
+TEST_F(ProbeTest, TheChunkRequestIsNeeded) {
+  constexpr uint32_t kChunkInfoV2 = 0xC0204E6F;
+  port.fail(kChunkInfoV2, -EINVAL);
+  EXPECT_THAT(refused(-EOPNOTSUPP), HasSubstr("lacks MEM_MC_GET_INFO_V2 (request 111);"));
+  EXPECT_EQ(get<uint64_t>(port.calls_of(kChunkInfoV2).at(0).arg.data(), 0), UINT64_MAX);
+  port.fail(kChunkInfoV2, -ENOMEM);
+  EXPECT_EQ(ops->probe->probe(ctx), 0);
+}
+
+// A device that cannot be opened now says so when it is used.
+TEST_F(ProbeTest, ABusyDeviceIsNotAnOldDriver) {
+  for (const int error : {-EBUSY, -EINVAL}) {
+    EXPECT_EQ(ops->probe->feature_supported(ctx, 0, std::make_unique<uint32_t>().get()), 0);
+    port.nodes["/dev/neuron0"] = error;  // the misc lane is open already
+    EXPECT_EQ(ops->probe->probe(ctx), 0);
+    port.nodes["/dev/neuron0"] = 0;
+  }
 }
 
 TEST_F(ProbeTest, ZeroCopyIsNotNeeded) {
@@ -136,7 +165,7 @@ TEST_F(ProbeTest, WithoutAFeatureWordNothingIsSupported) {
     put<uint32_t>(arg, 0, 3);
     return int64_t{0};
   });
-  EXPECT_THAT(refused(-EPROTONOSUPPORT), HasSubstr("feature word 0x0"));
+  EXPECT_THAT(refused(-EOPNOTSUPP), HasSubstr("lacks dma-buf (bit 0)"));
 }
 
 TEST_F(ProbeTest, ARequestThatFailsOtherwiseIsPassedOn) {
