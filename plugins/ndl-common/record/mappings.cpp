@@ -2,7 +2,6 @@
 #include "ndl-common/record/mappings.h"
 
 #include <algorithm>
-#include <new>
 
 namespace opennrt::trace {
 namespace {
@@ -26,15 +25,15 @@ constexpr uint64_t kGapWords = 8;
 }  // namespace
 
 uint64_t Mappings::add(void* va, uint64_t bytes, Watch watch, bool* watched) {
-  Mapping mapping{++last_, bytes, watch, nullptr};
+  Mapping mapping{++last_, bytes, watch};
   // Whole words: a mapping is made of pages.
   const bool wanted = watch != Watch::kNever && bytes <= kMostWatched &&
                       together_ + bytes <= kMostWatchedTogether &&
                       reinterpret_cast<uintptr_t>(va) % sizeof(uint64_t) == 0;
-  if (wanted) mapping.shadow.reset(new (std::nothrow) uint64_t[bytes / 8]());
+  if (wanted) mapping.shadow.reset(static_cast<uint64_t*>(std::calloc(bytes / 8, 8)));
   *watched = mapping.shadow != nullptr;
   if (*watched) together_ += bytes;
-  mappings_[reinterpret_cast<uintptr_t>(va)] = std::move(mapping);
+  mappings_.insert_or_assign(reinterpret_cast<uintptr_t>(va), std::move(mapping));
   return last_;
 }
 

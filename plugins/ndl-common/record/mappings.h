@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <vector>
@@ -13,7 +14,7 @@ namespace opennrt::trace {
 // Larger mappings, and all beyond the sum, are not watched: their memory is not
 // recorded.
 inline constexpr uint64_t kMostWatched = 4u << 20;
-inline constexpr uint64_t kMostWatchedTogether = 256u << 20;
+inline constexpr uint64_t kMostWatchedTogether = 64u << 20;
 
 struct Change {
   uint64_t map, offset;
@@ -42,7 +43,8 @@ class Mappings {
   struct Mapping {
     uint64_t number, bytes;
     Watch watch;
-    std::unique_ptr<uint64_t[]> shadow;  // null: not watched
+    std::unique_ptr<uint64_t, decltype(&std::free)> shadow{nullptr,
+                                                           &std::free};  // null: not watched
   };
   std::map<uintptr_t, Mapping> mappings_;
   uint64_t last_ = 0, together_ = 0;

@@ -194,6 +194,44 @@ TEST_F(Recording, LargeAndRegisterMappingsAreNotWatched) {
               ElementsAre("map=1", "map=2 unwatched=1", "map=3 unwatched=1", "map=4 unwatched=1"));
 }
 
+TEST(Watching, EndsAtTheSum) {
+  constexpr uint64_t kMost = trace::kMostWatchedTogether / trace::kMostWatched;
+  constexpr uint64_t kRoom = (kMost + 2) * trace::kMostWatched;
+  void* room = ::mmap(nullptr, kRoom, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(room, MAP_FAILED);
+  auto* at = static_cast<uint8_t*>(room);
+  trace::Mappings mappings;
+  bool watched = false;
+  const auto add = [&](uint64_t i, trace::Mappings::Watch watch) {
+    return mappings.add(at + i * trace::kMostWatched, trace::kMostWatched, watch, &watched);
+  };
+  using Watch = trace::Mappings::Watch;
+  for (uint64_t i = 0; i < kMost; ++i) {
+    EXPECT_EQ(add(i, Watch::kAlways), i + 1);
+    EXPECT_TRUE(watched);
+  }
+  add(kMost, Watch::kAlways);
+  EXPECT_FALSE(watched);
+  EXPECT_EQ(mappings.remove(at), 1u);
+  EXPECT_EQ(mappings.remove(at), 0u);
+  add(kMost + 1, Watch::kOnce);
+  EXPECT_TRUE(watched);
+  at[(kMost + 1) * trace::kMostWatched] = 1;
+  at[kMost * trace::kMostWatched] = 1;  // not watched
+  std::vector<trace::Change> changes;
+  mappings.changes(&changes);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].map, kMost + 2);
+  at[(kMost + 1) * trace::kMostWatched] = 2;  // only what it held at first
+  changes.clear();
+  mappings.changes(&changes);
+  EXPECT_TRUE(changes.empty());
+  EXPECT_TRUE(mappings.holds(reinterpret_cast<uintptr_t>(at) + trace::kMostWatched, 8));
+  EXPECT_FALSE(mappings.holds(reinterpret_cast<uintptr_t>(at) + 8, 8));  // removed
+  ::munmap(room, kRoom);
+}
+
 TEST_F(Recording, RequestsThatTheInterfaceDoesNotKnow) {
   const nrtp_sys_port* port = driver.port();
   void* ctx = driver.ctx();

@@ -109,6 +109,23 @@ TEST_F(Programs, RealModelRunsFromItsRecording) {
   same_again(read_file(file));
 }
 
+// ndl: auto attaches ndl-kernel, which finds the driver too old, then ndl-compat.
+TEST_F(Programs, AnOldDriverIsReplayedThroughBothAttaches) {
+  {
+    const Variable version("OPENNRT_EMULATOR_DRIVER_VERSION", "2.19.64.0");
+    const Result recorded = record(read_file(OPENNRT_VECADD_NEFF));
+    ASSERT_EQ(recorded.wrong, 0u);
+  }
+  trace::Trace recording;
+  std::string error;
+  ASSERT_EQ(trace::read_trace(path, &recording, &error), 0) << error;
+  ASSERT_EQ(recording.sessions.size(), 2u);
+  EXPECT_EQ(find(recording.sessions[0].header, "ndl")->text, "ndl-kernel");
+  EXPECT_EQ(find(recording.sessions[1].header, "ndl")->text, "ndl-compat");
+  const Result replayed = replay(read_file(OPENNRT_VECADD_NEFF));
+  EXPECT_EQ(replayed.wrong, 0u) << log;
+}
+
 TEST_F(Programs, TheRecordingShowsTheRun) {
   record(read_file(OPENNRT_VECADD_NEFF));
   trace::Trace recording;
