@@ -9,16 +9,16 @@ namespace {
 // Changes closer than this become one.
 constexpr uint64_t kGapWords = 8;
 
-// Other threads and the device write while this reads; whatever word is found is
-// a value the memory had.
-[[gnu::no_sanitize("thread"), gnu::noinline]] uint64_t load(const uint64_t* at) {
-  return __atomic_load_n(at, __ATOMIC_RELAXED);
-}
-[[gnu::no_sanitize("thread"), gnu::noinline]] uint64_t first_difference(const uint64_t* live,
-                                                                        const uint64_t* shadow,
-                                                                        uint64_t from,
-                                                                        uint64_t words) {
-  while (from < words && __atomic_load_n(live + from, __ATOMIC_RELAXED) == shadow[from]) ++from;
+// Other threads and the device write while this reads, as they do under a DMA
+// engine; whatever aligned word is found is a value the memory had.
+using Live = const volatile uint64_t*;
+#define ONRT_UNCHECKED __attribute__((no_sanitize("thread"), noinline))
+
+ONRT_UNCHECKED uint64_t load(Live at) { return *at; }
+
+ONRT_UNCHECKED uint64_t first_difference(Live live, const uint64_t* shadow, uint64_t from,
+                                         uint64_t words) {
+  while (from < words && live[from] == shadow[from]) ++from;
   return from;
 }
 
@@ -56,7 +56,7 @@ bool Mappings::holds(uint64_t address, uint64_t bytes) const {
 void Mappings::changes(std::vector<Change>* out) {
   for (auto& [va, mapping] : mappings_) {
     if (!mapping.shadow) continue;
-    const auto* live = reinterpret_cast<const uint64_t*>(va);
+    const Live live = reinterpret_cast<Live>(va);
     uint64_t* shadow = mapping.shadow.get();
     const uint64_t words = mapping.bytes / 8;
     uint64_t i = 0;

@@ -112,8 +112,9 @@ std::string table(const trace::Trace& recording, const TraceOptions& options) {
       all.add(one);
     }
   std::vector<std::pair<std::string, Row>> order(rows.begin(), rows.end());
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return a.second.total_us > b.second.total_us;
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return a.second.total_us != b.second.total_us ? a.second.total_us > b.second.total_us
+                                                  : a.first < b.first;
   });
   char title[192];
   std::snprintf(title, sizeof title, "%-36s %9s %9s %12s %12s %12s\n", "call", "count", "errors",
