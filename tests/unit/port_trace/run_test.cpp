@@ -137,7 +137,9 @@ TEST_F(Programs, TheRecordingShowsTheRun) {
   std::size_t failed = 0;
   for (const trace::Line& line : recording.sessions[0].lines) {
     ++seen[line.call];
-    failed += line.answered && line.result < 0;
+    // The driver layer asks for an address that no memory has, to see which form answers.
+    const bool meant = line.call == "MEM_MC_GET_INFO_V2";
+    failed += line.answered && line.result < 0 && !meant;
     EXPECT_NE(line.call, "ioctl") << "a request without a shape";
   }
   EXPECT_GE(seen["SEMAPHORE_INCREMENT"], 2);
