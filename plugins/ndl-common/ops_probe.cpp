@@ -7,6 +7,7 @@
 #include <new>
 
 #include "ndl-common/ops.h"
+#include "ndl-common/record/recorder.h"
 
 namespace opennrt::ndl {
 
@@ -14,13 +15,24 @@ int attach(const nrtp_host* host, const nrtp_sys_port* port, void* port_ctx, con
            void** out_ctx) noexcept {
   if (!host || !port || !out_ctx) return -EINVAL;
   if (const int error = install_fork_handler()) return error;
+  begin_recording(host, policy.name, &port, &port_ctx);
   auto* ndl = new (std::nothrow) Context(host, port, port_ctx, policy);
-  if (!ndl) return -ENOMEM;
+  if (!ndl) {
+    end_recording(port, port_ctx);
+    return -ENOMEM;
+  }
   *out_ctx = ndl;
   return 0;
 }
 
-void detach(void* ctx) noexcept { delete static_cast<Context*>(ctx); }
+void detach(void* ctx) noexcept {
+  auto* ndl = static_cast<Context*>(ctx);
+  if (!ndl) return;
+  const nrtp_sys_port* port = ndl->port;
+  void* port_ctx = ndl->port_ctx;
+  delete ndl;
+  end_recording(port, port_ctx);
+}
 
 uint64_t caps(void* ctx) noexcept {
   const OnContext at = on_context(ctx);

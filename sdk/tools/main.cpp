@@ -37,6 +37,7 @@ void usage(std::FILE* to) {
   for (const Subcommand& s : kSubcommands) std::fprintf(to, "  %-10s %s\n", s.name, s.summary);
   std::fprintf(to, "  %-10s %s\n", "emu", "run an unmodified program on the software device");
   std::fprintf(to, "  %-10s %s\n", "neff", "look into model files, take them apart, build them");
+  std::fprintf(to, "  %-10s %s\n", "trace", "show a recording of the calls at the system port");
   std::fprintf(to, "  %-10s any other name runs the program opennrt-NAME\n", "NAME");
   std::fprintf(to, "  %-10s the help of one of them\n", "help NAME");
 }

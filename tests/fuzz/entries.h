@@ -44,4 +44,8 @@ std::vector<std::string> seeds_driver();
 void fuzz_config_yaml(const std::uint8_t* data, std::size_t size);
 std::vector<std::string> seeds_config_yaml();
 
+// A recording of the system port: read, shown, and answered from.
+void fuzz_port_trace(const std::uint8_t* data, std::size_t size);
+std::vector<std::string> seeds_port_trace();
+
 }  // namespace opennrt::fuzz

@@ -31,6 +31,7 @@ const Target kTargets[] = {
     {"program", fuzz_program, seeds_program, mutate_program},
     {"driver", fuzz_driver, seeds_driver},
     {"config_yaml", fuzz_config_yaml, seeds_config_yaml},
+    {"port_trace", fuzz_port_trace, seeds_port_trace},
 };
 
 // Text that parsers treat specially.

@@ -57,7 +57,7 @@ def check_includes(source):
                 problems.append(f"{file}: {layer} may not include {folder}/{header}")
             if layer == "kmgr" and folder == "tdrv" and header != "tdrv.h":
                 problems.append(f"{file}: kmgr may include tdrv/tdrv.h only, not {header}")
-    for plugin in ("sunda", "cayman", "mariana", "arch-common", "ndl-common", "ndl-kernel", "ndl-compat", "emulator"):
+    for plugin in ("sunda", "cayman", "mariana", "arch-common", "ndl-common", "ndl-kernel", "ndl-compat", "emulator", "port-replay"):
         for file in sorted((source / "plugins" / plugin).rglob("*")):
             if file.suffix not in (".h", ".cpp", ".c"):
                 continue
