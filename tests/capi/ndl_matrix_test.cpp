@@ -36,7 +36,7 @@ Query query(const std::string& path, const char* symbol) {
 
 class Layer {
  public:
-  Layer(const std::string& plugin, const Silicon& silicon, const Case& at) : silicon_(silicon) {
+  Layer(const std::string& plugin, const Silicon& silicon, const Case& at) {
     settings_ = {{"emulator.product", silicon.product},
                  {"emulator.hbm_bytes", "24M"},
                  {"emulator.host_bytes", "64M"},
@@ -94,7 +94,6 @@ class Layer {
   std::vector<std::string> errors, warnings;
 
  private:
-  const Silicon silicon_;
   std::map<std::string, std::string> settings_;
   nrtp_host host_{};
   const nrtp_arch_plugin* arch_ = nullptr;
