@@ -31,8 +31,11 @@ class Channel {
   int fd() const { return fd_; }
   void close();
 
-  // 0 or -errno. The payload follows the head; descriptor < 0: none.
-  int send(Head head, const void* payload = nullptr, std::size_t bytes = 0, int descriptor = -1);
+  // 0 or -errno. The payload follows the head; descriptor < 0: none. own: the
+  // payload is this code's memory; else one at an address that is none gives
+  // -EFAULT, and nothing is sent.
+  int send(Head head, const void* payload = nullptr, std::size_t bytes = 0, int descriptor = -1,
+           bool own = true);
   // 0, -EPIPE at the end of the connection, -EPROTO for what is no message,
   // -ETIMEDOUT, or -errno. take_descriptor: else one that comes along is dropped.
   int receive(Message* out, bool take_descriptor);

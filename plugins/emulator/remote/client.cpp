@@ -33,6 +33,7 @@ constexpr time_t kAnswerSeconds = 120;
 constexpr int kEndMs = 500;  // from the end of a connection to that of its process
 constexpr std::uint32_t kShortestSleepUs = 200;
 constexpr std::uint64_t kPage = 4096;
+constexpr int kNothingSent = -1001;  // the payload is not there
 
 std::uint64_t number(const void* p) {
   return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(p));
@@ -45,6 +46,7 @@ std::string text_of(const Message& message) {
 struct Connection {
   explicit Connection(int fd) : channel(fd) {}
   Channel channel;
+  Writer writer;
   const void* owner = nullptr;  // the client's state, null when that is gone
   std::uint32_t seen = 0;       // progress when this thread last looked
   bool busy = false;            // a signal handler must not speak in between
@@ -84,6 +86,7 @@ void in_parent() { registry().mutex.unlock(); }
 void in_child() {
   for (Connection* c : registry().connections) {
     c->channel.close();
+    c->writer.forget();
     c->owner = nullptr;
   }
   registry().connections.clear();
@@ -152,6 +155,8 @@ struct Client::State {
   int connection(Connection** out);
   void adopt_connection(std::unique_ptr<Connection> connection);
   void drop(Connection* connection);
+  int attempt(const Head& head, const void* payload, std::size_t bytes, Message* reply,
+              Connection** used);
   int transact(const Head& head, const void* payload, std::size_t bytes, Message* reply);
   int converse(Connection& c, const Head& head, const void* payload, std::size_t bytes,
                Message* reply);
@@ -165,7 +170,7 @@ namespace {
 
 // Makes the writes of a payload in their order. *descriptor, if any, becomes the
 // content of write `at`.
-int apply_writes(const std::uint8_t* payload, std::size_t size, std::uint64_t count,
+int apply_writes(Writer& writer, const std::uint8_t* payload, std::size_t size, std::uint64_t count,
                  std::uint64_t at, int descriptor) {
   std::size_t offset = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -177,7 +182,7 @@ int apply_writes(const std::uint8_t* payload, std::size_t size, std::uint64_t co
     const void* data = payload + offset;
     offset += padded(write.bytes);
     if (i + 1 == at && descriptor >= 0 && write.bytes == sizeof descriptor) data = &descriptor;
-    if (write_own(write.address, data, write.bytes) != 0) return -EFAULT;
+    if (writer.write(write.address, data, write.bytes) != 0) return -EFAULT;
   }
   return 0;
 }
@@ -421,7 +426,7 @@ int Client::State::answer(Connection& c, Message& question) {
     back.result = r;
     return c.channel.send(back);
   }
-  back.result = apply_writes(question.payload, head.bytes, head.arg[2], 0, -1);
+  back.result = apply_writes(c.writer, question.payload, head.bytes, head.arg[2], 0, -1);
   if (back.result == -EPROTO) return -EPROTO;
   if (head.kind == Kind::kUserWrite) return c.channel.send(back);
   const std::size_t bytes = head.arg[1];
@@ -433,7 +438,8 @@ int Client::State::answer(Connection& c, Message& question) {
 
 int Client::State::converse(Connection& c, const Head& head, const void* payload, std::size_t bytes,
                             Message* reply) {
-  int r = c.channel.send(head, payload, bytes);
+  int r = c.channel.send(head, payload, bytes, -1, false);
+  if (r == -EFAULT) return kNothingSent;
   while (r == 0) {
     r = c.channel.receive(reply, true);
     if (r != 0) break;
@@ -453,19 +459,27 @@ int Client::State::converse(Connection& c, const Head& head, const void* payload
   return r;
 }
 
-int Client::State::transact(const Head& head, const void* payload, std::size_t bytes,
-                            Message* reply) {
+int Client::State::attempt(const Head& head, const void* payload, std::size_t bytes, Message* reply,
+                           Connection** used) {
   Connection* c = nullptr;
   if (const int r = connection(&c)) return r;
+  *used = c;
   c->busy = true;
   const int r = converse(*c, head, payload, bytes, reply);
   c->busy = false;
-  if (r == 0) return 0;
+  if (r == 0 || r == kNothingSent) return r;
   if (r == -EMSGSIZE) return -EINVAL;
   if (r == -ETIMEDOUT) silent = true;
   drop(c);
   if (r == -EPIPE || r == -ECONNRESET) return ended();
   return r == -ETIMEDOUT ? kDaemonGone : -EIO;
+}
+
+int Client::State::transact(const Head& head, const void* payload, std::size_t bytes,
+                            Message* reply) {
+  Connection* used = nullptr;
+  const int r = attempt(head, payload, bytes, reply, &used);
+  return r == kNothingSent ? -EFAULT : r;
 }
 
 std::unique_ptr<Client> Client::attach(const Options& options, std::string* error) {
@@ -518,11 +532,14 @@ std::int64_t Client::ioctl(int fd, std::uint32_t request, std::uint64_t arg) {
   head.arg[0] = static_cast<std::uint64_t>(fd);
   head.arg[1] = request;
   head.arg[2] = arg;
-  std::uint8_t eager[kEagerBytes];
-  const std::size_t n = arg ? read_own(arg, eager, sizeof eager) : 0;
+  // Straight from the argument, as far as its page goes.
+  const std::size_t near = arg ? std::min<std::size_t>(kEagerBytes, kPage - arg % kPage) : 0;
   Message reply;
-  if (const int r = state_->transact(head, eager, n, &reply)) return r;
-  const int applied = apply_writes(reply.payload, reply.head.bytes, reply.head.arg[0],
+  Connection* c = nullptr;
+  int r = state_->attempt(head, reinterpret_cast<const void*>(arg), near, &reply, &c);
+  if (r == kNothingSent) r = state_->attempt(head, nullptr, 0, &reply, &c);  // it is asked for
+  if (r != 0) return r;
+  const int applied = apply_writes(c->writer, reply.payload, reply.head.bytes, reply.head.arg[0],
                                    reply.head.arg[1], reply.descriptor);
   if (applied != 0 && reply.descriptor >= 0) ::close(reply.descriptor);
   return applied != 0 ? applied : reply.head.result;

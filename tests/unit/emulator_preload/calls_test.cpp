@@ -61,7 +61,7 @@ TEST_F(Calls, NumbersAreTheKernels) {
     given += l.starts_with("open ") || l.starts_with("duplicate ");
     back += l.starts_with("close ");
   }
-  EXPECT_EQ(given, 11);
+  EXPECT_EQ(given, 12);
   EXPECT_EQ(given, back) << log();
 }
 

@@ -44,6 +44,11 @@ TEST(GuardedMore, RelativeNames) {
   EXPECT_EQ(launched(program({OPENNRT_STATIC, "cwd", "null"})).out, "0\n");
 }
 
+// What has been through the library is not asked about.
+TEST(GuardedMore, MarkedCalls) {
+  EXPECT_EQ(launched(program({OPENNRT_STATIC, "marked", "/dev/neuron63"})).out, "-2\n");
+}
+
 TEST(GuardedMore, DescriptorsAreNoNames) {
   EXPECT_EQ(launched(program({OPENNRT_STATIC, "fstat", "x"})).out, "0\n");
 }

@@ -127,6 +127,12 @@ static void numbers(void) {
   EXPECT(fstat(file, &status) == 0 && major(status.st_rdev) == 1);
   EXPECT(read(file, &byte, 1) == 0);
 
+  // The same with a file of the very kind that stands behind ours.
+  const int third = open("/dev/neuron0", O_RDWR);
+  EXPECT(raw(SYS_close, third, 0, 0, 0) == 0 && memfd_create("other", 0) == third);
+  FAILS(ioctl(third, OPEN_COUNT), ENOTTY);
+  EXPECT(write(third, "x", 1) == 1 && close(third) == 0);
+
   FAILS(open("/dev/neuron7", O_RDWR), ENOENT);
   FAILS(open("/dev/neuron7", O_RDWR | O_CREAT, 0600), EACCES);
   FAILS(open("/dev/neuron0", O_RDWR | O_CREAT | O_EXCL, 0600), EEXIST);
