@@ -273,8 +273,8 @@ TEST_F(ConfigTest, MissingPluginDirectoryIsTold) {
   const Loaded l = load_with({{"OPENNRT_PLUGIN_PATH", dir_ + ":" + dir_ + "/none"}});
   ASSERT_EQ(l.issues.size(), 1u);
   EXPECT_TRUE(l.issues[0].always);
-  EXPECT_EQ(l.issues[0].text,
-            "OPENNRT_PLUGIN_PATH: plugin directory " + dir_ + "/none does not exist");
+  EXPECT_EQ(l.issues[0].text, "OPENNRT_PLUGIN_PATH (plugins.path): plugin directory " + dir_ +
+                                  "/none does not exist");
 }
 
 TEST_F(ConfigTest, NonsenseAsLogLevelIsToldAtAnyLevel) {
