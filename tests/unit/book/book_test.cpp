@@ -175,7 +175,7 @@ TEST_F(BookTest, ProbeFailures) {
 TEST_F(BookTest, MissingPlugins) {
   configure();
   EXPECT_THAT(std::string(Driver::open(loader_, *config_).status().message()),
-              HasSubstr("device: double: no port plugin double found in"));
+              HasSubstr("conf.yaml:1: device=double: no port plugin double found in"));
   directory_.manifest("port.plugin.yaml", "port", "double", test::PluginDirectory::library("port"));
   configure();
   EXPECT_THAT(std::string(Driver::open(loader_, *config_).status().message()),
