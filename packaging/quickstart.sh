@@ -4,7 +4,8 @@
 # From a bare Debian or Ubuntu to a running model.
 #
 #   packaging/quickstart.sh demo     install what is missing, build the runtime, run the example model
-#   packaging/quickstart.sh test     install what is missing, build all, run the test suite
+#   packaging/quickstart.sh test [--labels LABEL...] [-j N]
+#                                    install what is missing, build all, run the test suite (all labels)
 #   packaging/quickstart.sh build    install what is missing, build all
 #   packaging/quickstart.sh deps [--dev]   only install (--dev: clang, sanitizers, formatter)
 #
@@ -18,7 +19,7 @@ preset=release
 build=$root/build/$preset
 
 say() { printf '%s\n' "$*"; }
-usage() { sed -n '4,13p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//'; }
+usage() { sed -n '4,14p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//'; }
 
 distribution() {
   local id=unknown version=

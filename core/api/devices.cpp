@@ -32,7 +32,10 @@ std::optional<Owner> owner_of(Session& s, const void* va) {
 
 Result<Owner> shareable(Session& s, uint64_t va, uint64_t size) {
   if (!s.config().flag(config::Key::kDmaP2p))
-    return Status::invalid("dma.p2p is 0 (NEURON_RT_ENABLE_P2P): device memory is not shared");
+    return Status::invalid(
+        "{} is 0: device memory is not shared; set NEURON_RT_ENABLE_P2P=1 (dma.p2p: true) before "
+        "nrt_init",
+        s.config().source(config::Key::kDmaP2p));
   const auto owner = owner_of(s, address_of(va));
   if (!owner)
     return Status::invalid("{:#x} is no CPU address of device memory (nrt_tensor_get_va)", va);

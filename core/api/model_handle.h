@@ -27,7 +27,8 @@ inline kmgr::ModelId model_of_handle(const nrt_model_t* model) {
 }
 
 inline Status unknown_model(const nrt_model_t* model) {
-  return Status::make(NRT_INVALID_HANDLE, "{} is not a loaded model",
+  return Status::make(NRT_INVALID_HANDLE,
+                      "{} is not a loaded model; a model is what nrt_load gave, until nrt_unload",
                       static_cast<const void*>(model));
 }
 

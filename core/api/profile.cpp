@@ -80,8 +80,9 @@ NRT_STATUS nrt_profile_continuous_start(nrt_profile_continuous_options_t* option
     return with_options<ContinuousOptions>(options, [&](ContinuousOptions&) -> Status {
       if (s.config().number(config::Key::kExecImplicitAsyncDepth) != 0)
         return Status::invalid(
-            "continuous profiling and implicit asynchronous execution exclude each other; unset "
-            "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS");
+            "continuous profiling and implicit asynchronous execution exclude each other; remove "
+            "{}",
+            s.config().assignment(config::Key::kExecImplicitAsyncDepth));
       return profile::start_continuous();
     });
   });
@@ -108,8 +109,8 @@ NRT_STATUS nrt_profile_session_start(int32_t vnc) {
     ONRT_TRY(require_core(s, vnc));
     if (s.config().number(config::Key::kExecImplicitAsyncDepth) != 0)
       return Status::invalid(
-          "profile sessions and implicit asynchronous execution exclude each other; unset "
-          "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS");
+          "profile sessions and implicit asynchronous execution exclude each other; remove {}",
+          s.config().assignment(config::Key::kExecImplicitAsyncDepth));
     return profile::start_session(static_cast<std::uint32_t>(vnc));
   });
 }

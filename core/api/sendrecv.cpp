@@ -35,7 +35,10 @@ Status check_enabled(const config::Config& config) {
         "asynchronous transfers are off; set cc.sendrecv.enabled "
         "(NEURON_RT_ASYNC_SENDRECV_EXPERIMENTAL_ENABLED=1) before nrt_init");
   if (!config.is_set(config::Key::kCcSendrecvPort))
-    return Status::failure("cc.sendrecv.port (NEURON_RT_ASYNC_SENDRECV_BOOTSTRAP_PORT) is not set");
+    return Status::failure(
+        "cc.sendrecv.port is not set; set NEURON_RT_ASYNC_SENDRECV_BOOTSTRAP_PORT or the key "
+        "before "
+        "nrt_init");
   return {};
 }
 

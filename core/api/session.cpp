@@ -120,10 +120,9 @@ Session& session() noexcept { return *g_session.load(std::memory_order_acquire);
 
 Status Session::explicit_async() const {
   if (!implicit_async()) return {};
-  return Status::failure(
-      "the explicit asynchronous interface is off: NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS is "
-      "{}; unset it",
-      config_->number(config::Key::kExecImplicitAsyncDepth));
+  return Status::failure("the explicit asynchronous interface is off: {} is {}; remove it",
+                         config_->source(config::Key::kExecImplicitAsyncDepth),
+                         config_->number(config::Key::kExecImplicitAsyncDepth));
 }
 
 Session::~Session() {

@@ -68,8 +68,11 @@ void log_rejection(const char* name, State state) noexcept {
   else if (state == State::kClosed)
     log::format(log::Module::kNrt, level, name, "NRT already closed");
   else
-    log::format(log::Module::kNrt, level, name, "Incompatible runtime state: {}",
-                state_name(state));
+    log::format(
+        log::Module::kNrt, level, name, "Incompatible runtime state: {}{}", state_name(state),
+        state == State::kChild
+            ? "; a forked child has no runtime: fork before nrt_init, or start a new program"
+            : "");
 }
 
 // The order of the two operations pairs with set_state and wait_until_left:

@@ -70,13 +70,13 @@ Status Driver::attach_port(plugin::Loader& loader, const config::Config& config)
   if (!port.is_ok())
     return std::move(port).status().with_context(
         device == "auto" ? "no /dev/neuron* node, and no software device either"
-                         : fmt::format("device: {}", device));
+                         : config.assignment(config::Key::kDevice));
   // Said here once, with all products there are.
   const std::string& product = config.text(config::Key::kEmulatorProduct);
   if (name == "emulator" && product != "auto") {
     auto known = loader.arch_of_product(product);
     if (!known.is_ok())
-      return std::move(known).status().with_context("OPENNRT_EMULATOR_PRODUCT (emulator.product)");
+      return std::move(known).status().with_context(config.source(config::Key::kEmulatorProduct));
   }
   const plugin::CapturedErrors errors;
   if (const int error = (*port)->attach(loader.host(), &port_ctx_); error != 0)

@@ -98,9 +98,9 @@ Result<std::uint32_t> lnc_size(const Machine& machine, const config::Config& con
   if (!std::has_single_bit(size) || machine.cores_per_device % size != 0 || size > 32 ||
       (g.lnc_mask >> (size - 1) & 1) == 0)
     return Status::invalid(
-        "logical core size {} (NEURON_LOGICAL_NC_CONFIG, cores.lnc_size): {} with {} cores per "
-        "device allows the sizes of mask 0x{:x} (bit n-1 = size n)",
-        size, machine.arch->name, machine.cores_per_device, g.lnc_mask);
+        "{} is {}: {} with {} cores per device allows the sizes of mask 0x{:x} (bit n-1 = size n)",
+        config.source(config::Key::kCoresLncSize), size, machine.arch->name,
+        machine.cores_per_device, g.lnc_mask);
   return size;
 }
 
@@ -113,10 +113,12 @@ Result<CoreRequest> core_request(const Machine& machine, const config::Config& c
     const std::uint32_t last = cores->first + cores->count - 1;
     if (last >= out.total)
       return Status::invalid(
-          "visible cores {}-{}: core {} is on /dev/neuron{}, this machine has the cores 0-{} on {} "
+          "{}: visible cores {}-{}: core {} is on /dev/neuron{}, this machine has the cores 0-{} "
+          "on {} "
           "device(s)",
-          cores->first, last, last, last / std::max(1u, machine.cores_per_device / out.lnc_size),
-          out.total - 1, machine.devices.size());
+          config.source(config::Key::kCoresVisible), cores->first, last, last,
+          last / std::max(1u, machine.cores_per_device / out.lnc_size), out.total - 1,
+          machine.devices.size());
     out.is_explicit = true;
     out.first = cores->first;
     out.count = cores->count;
@@ -125,15 +127,16 @@ Result<CoreRequest> core_request(const Machine& machine, const config::Config& c
   const auto asked = config.number(config::Key::kCoresCount);
   if (asked == 0) return out;
   if (asked > out.total)
-    return Status::invalid("NEURON_RT_NUM_CORES (cores.count) is {}, this machine has {} cores",
-                           asked, out.total);
+    return Status::invalid("{} is {}, this machine has {} cores",
+                           config.source(config::Key::kCoresCount), asked, out.total);
   out.count = static_cast<std::uint32_t>(asked);
   const bool several_sizes = !std::has_single_bit(machine.arch->geometry->lnc_mask);
   if (several_sizes && out.count != 1 && out.count * out.lnc_size % machine.cores_per_device != 0)
     return Status::invalid(
-        "NEURON_RT_NUM_CORES (cores.count) is {}: must be 1 or whole devices of {} cores; name the "
-        "cores in NEURON_RT_VISIBLE_CORES instead",
-        out.count, machine.cores_per_device / out.lnc_size);
+        "{} is {}: must be 1 or whole devices of {} cores; name the cores in "
+        "NEURON_RT_VISIBLE_CORES (cores.visible) instead",
+        config.source(config::Key::kCoresCount), out.count,
+        machine.cores_per_device / out.lnc_size);
   return out;
 }
 

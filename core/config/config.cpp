@@ -40,6 +40,19 @@ std::vector<Config::Row> Config::rows() const {
   return out;
 }
 
+std::string Config::source(Key key) const {
+  const std::string_view name = setting(key).key;
+  return is_given(key) ? fmt::format("{} ({})", entry(key).where, name) : std::string(name);
+}
+
+std::string Config::assignment(Key key) const {
+  const Entry& e = entry(key);
+  const std::string_view name = setting(key).key;
+  if (e.layer == Layer::kEnvironment) return fmt::format("{}={}", e.where, e.value.text);
+  if (!is_given(key)) return fmt::format("{}={}", name, e.value.text);
+  return fmt::format("{}: {}={}", e.where, name, e.value.text);
+}
+
 std::vector<std::string> Config::describe() const {
   std::vector<std::string> out;
   for (const Row& row : rows())

@@ -77,6 +77,11 @@ class Config {
   // Every setting in the order of the table, then the free ones. Refers to the
   // configuration.
   std::vector<Row> rows() const;
+  // Whom a message about the setting names: "VARIABLE (key)", "file:line (key)", or
+  // the key of what nobody gave.
+  std::string source(Key key) const;
+  // "VARIABLE=value", "file:line: key=value".
+  std::string assignment(Key key) const;
   // "key = value (where)" of every setting that a file or a variable gives.
   std::vector<std::string> describe() const;
   // "key = value (where) has no effect in this release" of those that differ

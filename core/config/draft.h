@@ -25,6 +25,9 @@ class Draft {
 
   Entry& entry(Key key) { return config_->entries_[static_cast<std::size_t>(key)]; }
   bool given(Key key) const { return config_->is_given(key); }
+  // As Config says them.
+  std::string source(Key key) const { return config_->source(key); }
+  std::string assignment(Key key) const { return config_->assignment(key); }
 
   // Takes over a text of that layer, or tells why not.
   void apply(const Setting& row, std::string_view text, const std::string& where, Layer layer);

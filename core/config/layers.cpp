@@ -37,8 +37,11 @@ class Layers {
       if (!e.problem.empty())
         draft_.fail(fmt::format("{}: {}: {}", where, e.key, e.problem));
       else if (!e.known)
-        draft_.warn(fmt::format("{}: unknown key {}; `opennrt config` lists those there are", where,
-                                printable(e.key)));
+        // Like a misspelt variable: nothing else would show it.
+        draft_.tell(log::Level::kWarn,
+                    fmt::format("{}: unknown key {}; `opennrt config` lists those there are", where,
+                                printable(e.key)),
+                    true);
       else if (const Setting* row = find_setting(e.key))
         draft_.apply(*row, e.text, where, layer);
       else

@@ -11,11 +11,11 @@ void cores(Draft& draft) {
   const auto& visible = draft.entry(Key::kCoresVisible);
   if (visible.value.set) {
     if (!visible.value.cores.was_sorted)
-      draft.warn(fmt::format("{}={}: cores should be named in ascending order", visible.where,
-                             visible.value.text));
+      draft.warn(fmt::format("{}: cores should be named in ascending order",
+                             draft.assignment(Key::kCoresVisible)));
     if (const auto& count = draft.entry(Key::kCoresCount); count.value.number != 0)
-      draft.warn(fmt::format("{}={} is ignored because {} names the cores", count.where,
-                             count.value.text, visible.where));
+      draft.warn(fmt::format("{} is ignored because {} names the cores",
+                             draft.assignment(Key::kCoresCount), draft.source(Key::kCoresVisible)));
   }
   if (const auto& single = draft.entry(Key::kCoresUltraserverSingleNode); single.value.number != 0)
     draft.derive(Key::kCoresUltraserverMode, "4", single.where, single.layer);
@@ -27,7 +27,8 @@ void plugin_directories(Draft& draft) {
     struct stat info{};
     if (::stat(directory.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
     draft.tell(log::Level::kWarn,
-               fmt::format("{}: plugin directory {} does not exist", plugins.where, directory),
+               fmt::format("{}: plugin directory {} does not exist",
+                           draft.source(Key::kPluginsPath), directory),
                true);
   }
 }
@@ -35,19 +36,19 @@ void plugin_directories(Draft& draft) {
 void execution(Draft& draft) {
   if (const auto& depth = draft.entry(Key::kExecImplicitAsyncDepth); depth.value.number != 0)
     draft.warn(
-        fmt::format("{}={}: nrt_execute waits all the same and calls the registered callback; "
+        fmt::format("{}: nrt_execute waits all the same and calls the registered callback; "
                     "nrta_* calls are refused",
-                    depth.where, depth.value.text));
+                    draft.assignment(Key::kExecImplicitAsyncDepth)));
   if (const auto& strict = draft.entry(Key::kExecStrictOrdering); strict.value.number != 0)
     draft.derive(Key::kLoadHwDecodeToggle, "0", strict.where, strict.layer);
 }
 
 void collectives(Draft& draft) {
-  const auto& bytes = draft.entry(Key::kCcDmaPacketBytes);
   const auto& by_priority = draft.entry(Key::kCcCopyPrioPacketBytes);
   if (by_priority.value.set && draft.given(Key::kCcDmaPacketBytes))
-    draft.warn(fmt::format("{}={} is ignored because {} gives a size for each priority",
-                           bytes.where, bytes.value.text, by_priority.where));
+    draft.warn(fmt::format("{} is ignored because {} gives a size for each priority",
+                           draft.assignment(Key::kCcDmaPacketBytes),
+                           draft.source(Key::kCcCopyPrioPacketBytes)));
   if (const auto& ranks = draft.entry(Key::kCcProxyRanksPerThread);
       ranks.value.number > 1 && draft.entry(Key::kExecBarrierHardware).value.number == 0)
     draft.fail(
@@ -95,8 +96,8 @@ Loaded for_machine(const Config& config, const MachineFacts& machine) {
   const std::string size = std::to_string(machine.lnc_size);
   if (const auto lnc = draft.entry(Key::kCoresLncSize);
       draft.given(Key::kCoresLncSize) && lnc.value.text != size) {
-    draft.warn(fmt::format("{}={} is ignored: this silicon has logical cores of {}", lnc.where,
-                           lnc.value.text, size));
+    draft.warn(fmt::format("{} is ignored: this silicon has logical cores of {}",
+                           draft.assignment(Key::kCoresLncSize), size));
     draft.derive(Key::kCoresLncSize, size, where, Layer::kArch);
   } else {
     arch_default(Key::kCoresLncSize, size);

@@ -60,4 +60,10 @@ TensorDtype tensor_dtype(std::string_view name) {
   return {NRT_DTYPE_UNKNOWN, 1};
 }
 
+std::string_view tensor_dtype_name(nrt_dtype_t dtype) {
+  for (const TensorRow& row : kTensorDtypes)
+    if (row.dtype.dtype == dtype) return row.name;
+  return "unknown";
+}
+
 }  // namespace opennrt::neff

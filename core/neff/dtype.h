@@ -24,5 +24,7 @@ struct TensorDtype {
 
 // dtype strings of neff.json; an unknown one counts as opaque bytes.
 TensorDtype tensor_dtype(std::string_view name);
+// "float32"; "unknown" for what neff.json cannot name.
+std::string_view tensor_dtype_name(nrt_dtype_t dtype);
 
 }  // namespace opennrt::neff

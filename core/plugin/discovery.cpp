@@ -36,13 +36,10 @@ void add_unique(std::vector<std::string>& list, const std::string& directory) {
 }
 
 // File names of a directory in byte order; nothing for a missing directory.
-std::vector<fs::path> files_of(const std::string& directory) {
+std::vector<fs::path> files_of(const std::string& directory, std::error_code& error) {
   std::vector<fs::path> files;
-  std::error_code error;
   for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error))
     files.push_back(it->path());
-  if (error && error != std::errc::no_such_file_or_directory)
-    ONRT_LOG(kPlugin, kWarn, "plugin directory {}: {}", directory, error.message());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -83,6 +80,7 @@ Search search_of(const config::Config& config, const void* code) {
   Search out;
   for (const std::string& d : config.list(config::Key::kPluginsPath))
     add_unique(out.directories, d);
+  out.configured = out.directories.size();
   if (const std::string own = directory_of(code); !own.empty())
     add_unique(out.directories, own + "/plugins");
   add_unique(out.directories, OPENNRT_INSTALL_PLUGIN_DIR);
@@ -90,11 +88,26 @@ Search search_of(const config::Config& config, const void* code) {
   return out;
 }
 
+std::vector<std::string> troubles(const Search& search) {
+  std::vector<std::string> out;
+  for (std::size_t d = 0; d < search.directories.size(); ++d) {
+    std::error_code error;
+    files_of(search.directories[d], error);
+    const bool named = d < search.configured;
+    if (error && (named || error != std::errc::no_such_file_or_directory))
+      out.push_back(fmt::format("plugin directory {}: {}", search.directories[d], error.message()));
+  }
+  return out;
+}
+
 std::vector<Candidate> discover(const Search& search) {
   std::vector<Candidate> all;
   for (std::size_t d = 0; d < search.directories.size(); ++d) {
     std::set<std::string> named;  // libraries that a manifest of this directory names
-    const auto files = files_of(search.directories[d]);
+    std::error_code error;
+    const auto files = files_of(search.directories[d], error);
+    if (error && error != std::errc::no_such_file_or_directory)
+      ONRT_LOG(kPlugin, kWarn, "plugin directory {}: {}", search.directories[d], error.message());
     for (const fs::path& file : files) {
       if (!file.filename().string().ends_with(kManifestSuffix)) continue;
       Candidate candidate;

@@ -31,12 +31,17 @@ struct Candidate {
 
 struct Search {
   std::vector<std::string> directories;
+  std::size_t configured = 0;        // how many of them a setting names
   std::vector<std::string> disable;  // name globs
 };
 
 // Configured directories, then `plugins/` beside the file that holds `code`
 // (NULL: this code, which is libnrt.so.1), then the install directory.
 Search search_of(const config::Config& config, const void* code = nullptr);
+
+// Directories that cannot be read, and those a setting names in vain: "plugin
+// directory X: Permission denied".
+std::vector<std::string> troubles(const Search& search);
 
 // All candidates in search order, by file name inside a directory.
 std::vector<Candidate> discover(const Search& search);

@@ -15,6 +15,10 @@ namespace opennrt::plugin {
 
 namespace {
 
+// What a software device is when several silicon families are installed and no
+// product is named.
+constexpr std::string_view kUsualProduct = "trn1.2xlarge";
+
 // Identity of the file, so that a replaced library is looked at anew.
 std::string file_key(const std::string& path) {
   struct stat info{};
@@ -173,6 +177,9 @@ Result<const void*> Loader::first_usable(const char* what, Accept accept) {
       if (c.verdict == Verdict::kRefused || (c.verdict == Verdict::kDisabled && accept(c.manifest)))
         reasons += (reasons.empty() ? "" : "; ") +
                    (c.verdict == Verdict::kRefused ? c.reason : c.manifest.path + ": " + c.reason);
+  // What is missed may be where nobody can look.
+  for (const std::string& trouble : troubles(search_))
+    reasons += (reasons.empty() ? "" : "; ") + trouble;
   if (!reasons.empty())
     return Status::invalid("no usable {}: {}", what, reasons).because(Cause::kPluginMissing);
   std::string places;
@@ -184,16 +191,19 @@ Result<const void*> Loader::first_usable(const char* what, Accept accept) {
 }
 
 Result<const nrtp_arch_plugin*> Loader::arch(std::uint32_t arch_type) {
-  const std::lock_guard lock(mutex_);
   if (arch_type == 0) {
-    std::uint32_t lowest = 0;
-    for (const Candidate& c : candidates())
-      if (c.verdict == Verdict::kUsable && c.manifest.kind == Kind::kArch &&
-          (arch_name_.empty() || c.manifest.name == arch_name_) &&
-          (lowest == 0 || c.manifest.arch_type < lowest))
-        lowest = c.manifest.arch_type;
-    arch_type = lowest;
+    const std::set<std::uint32_t> present = arch_types();
+    if (present.size() > 1) {
+      ONRT_LOG(kPlugin, kInfo, "{} arch plugins are installed: {} unless a product is named",
+               present.size(), kUsualProduct);
+      return arch_of_product(kUsualProduct);
+    }
+    if (!present.empty()) {
+      arch_type = *present.begin();
+      ONRT_LOG(kPlugin, kInfo, "only the plugin of arch {} is installed", arch_type);
+    }
   }
+  const std::lock_guard lock(mutex_);
   const std::string what = arch_type == 0
                                ? std::string("arch plugin")
                                : fmt::format("plugin for arch {}{}{}", arch_type,
@@ -209,7 +219,8 @@ std::set<std::uint32_t> Loader::arch_types() {
   const std::lock_guard lock(mutex_);
   std::set<std::uint32_t> types;
   for (const Candidate& c : candidates())
-    if (c.verdict == Verdict::kUsable && c.manifest.kind == Kind::kArch)
+    if (c.verdict == Verdict::kUsable && c.manifest.kind == Kind::kArch &&
+        (arch_name_.empty() || c.manifest.name == arch_name_))
       types.insert(c.manifest.arch_type);
   return types;
 }

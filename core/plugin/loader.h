@@ -40,7 +40,7 @@ class Loader {
   const nrtp_host* host() const { return host_.table(); }
   Host& host_services() { return host_; }
 
-  // arch_type 0: the only arch present, else the lowest one. NRT_INVALID:
+  // arch_type 0: the only arch present, else that of trn1.2xlarge. NRT_INVALID:
   // no usable plugin, with the reason of each one that was refused.
   Result<const nrtp_arch_plugin*> arch(std::uint32_t arch_type);
   Result<const nrtp_arch_plugin*> arch_of_product(std::string_view product);

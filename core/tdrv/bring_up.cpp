@@ -114,7 +114,7 @@ Status TdrvImpl::check_options(std::size_t) {
                                                       : 0;
   if ((b.arch->ib->form_mask & bit) == 0) {
     return Status::invalid(
-        "exec.runtime_form (OPENNRT_EXEC_RUNTIME_FORM) is {}.{}: arch {} does not run images of "
+        "exec.runtime_form is {}.{}: arch {} does not run images of "
         "that form; use auto",
         form_ / 100, form_ % 100, b.arch->name);
   }

@@ -169,8 +169,7 @@ void ExecutionImpl::announce_tensors() const {
     for (const neff::TensorInfo& tensor : *list) {
       for (std::size_t c = 0; c < used_; ++c) {
         const CoreNode& core = *logical_->cores[c];
-        logical_->software.variable(core.device().index(), core.core(), key_[k], tensor.size,
-                                    tensor.name);
+        logical_->software.tensor(core.device().index(), core.core(), key_[k], tensor);
       }
       ++k;
     }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "neff/dtype.h"
+
 namespace opennrt::tdrv {
 
 SoftwareDevice::SoftwareDevice(const Bindings& bindings) {
@@ -80,9 +82,27 @@ void SoftwareDevice::count_finding(std::uint32_t device) const {
   if (checks_) ask(fmt::format("finding {}", device));
 }
 
+std::optional<std::uint64_t> SoftwareDevice::hbm_channel_bytes() const {
+  const std::optional<std::string> reply = ask("memory");
+  std::uint64_t bytes = 0;
+  if (!reply ||
+      std::from_chars(reply->data(), reply->data() + reply->size(), bytes).ec != std::errc())
+    return std::nullopt;
+  return bytes;
+}
+
 void SoftwareDevice::variable(std::uint32_t device, std::uint32_t core, std::uint64_t address,
                               std::uint64_t bytes, std::string_view name) const {
   if (inspects_) ask(fmt::format("variable {} {} {:#x} {} {}", device, core, address, bytes, name));
+}
+
+void SoftwareDevice::tensor(std::uint32_t device, std::uint32_t core, std::uint64_t address,
+                            const neff::TensorInfo& info) const {
+  if (!inspects_) return;
+  ask(fmt::format("tensor {} {} {:#x} {} {} {} {}", device, core, address, info.size,
+                  neff::tensor_dtype_name(info.dtype),
+                  info.shape.empty() ? "-" : fmt::format("{}", fmt::join(info.shape, "x")),
+                  info.name));
 }
 
 void SoftwareDevice::image(std::uint32_t device, std::uint32_t core, std::uint32_t engine,

@@ -55,10 +55,14 @@ class SoftwareDevice {
                                                std::uint64_t bytes) const;
   // The runtime found something the device cannot see.
   void count_finding(std::uint32_t device) const;
-  // For inspection: where a variable lies, and the image of one engine with the
+  // Bytes of one HBM channel of the machine, which may be other than the product's.
+  std::optional<std::uint64_t> hbm_channel_bytes() const;
+  // For inspection: where a variable, input or output lies, and the image of one engine with the
   // places of its records (runs_text).
   void variable(std::uint32_t device, std::uint32_t core, std::uint64_t address,
                 std::uint64_t bytes, std::string_view name) const;
+  void tensor(std::uint32_t device, std::uint32_t core, std::uint64_t address,
+              const neff::TensorInfo& info) const;
   void image(std::uint32_t device, std::uint32_t core, std::uint32_t engine, std::size_t subgraph,
              std::uint64_t address, std::uint64_t bytes, std::string_view runs) const;
 

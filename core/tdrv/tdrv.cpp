@@ -161,12 +161,16 @@ Result<std::unique_ptr<IoStaging>> TdrvImpl::make_io_staging(const Model& model)
 Result<MemoryUse> TdrvImpl::memory_use(std::uint32_t logical_core) {
   ONRT_ASSIGN(LogicalCore * owner, logical(logical_core));
   MemoryUse use;
+  // A software device may have other memory than the product.
+  const std::uint64_t channel_bytes =
+      owner->software.hbm_channel_bytes().value_or(bindings_.product->hbm_channel_bytes);
   std::vector<std::uint32_t> channels;
   for (CoreNode* core : owner->cores) {
     if (std::find(channels.begin(), channels.end(), core->channel()) != channels.end()) continue;
     channels.push_back(core->channel());
     use.used += core->device().pool()->accounting().channel_total(core->channel());
-    use.limit += bindings_.product->hbm_channel_bytes - bindings_.arch->geometry->hbm_reserved_low;
+    use.limit +=
+        channel_bytes - std::min(channel_bytes, bindings_.arch->geometry->hbm_reserved_low);
   }
   return use;
 }

@@ -51,7 +51,13 @@ class Session {
         directory_(directory_name(options.output_dir, begin_ns)) {}
 
   Status start() {
-    if (!discard_) ONRT_TRY(make_directories(directory_));
+    if (!discard_) {
+      if (Status made = make_directories(directory_); !made)
+        return Status(made.code(),
+                      fmt::format("{}; name another place in inspect.output_dir "
+                                  "(NEURON_RT_INSPECT_OUTPUT_DIR) or in the options of the call",
+                                  made.message()));
+    }
     if (has(kSystemProfile)) ONRT_TRY(start_recording(Purpose::kInspect, options_.capture));
     if (samples()) sampler_.sample(now_ns());
     Status started = worker_.start([this] { sample(); }, [this] { finish(); }, samples());

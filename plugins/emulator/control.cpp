@@ -126,8 +126,9 @@ int list_owners(Machine& machine, std::string* reply) {
   return 0;
 }
 
-// "variable" and "image" for the inspector. 0 or -errno.
-int tell_inspector(Machine& machine, bool image, std::string_view text) {
+// "variable", "tensor" and "image" for the inspector. 0 or -errno.
+int tell_inspector(Machine& machine, std::string_view command, std::string_view text) {
+  const bool image = command == "image";
   int error = 0;
   DeviceNode* node = take_node(machine, &text, &error);
   if (!node) return error;
@@ -135,12 +136,17 @@ int tell_inspector(Machine& machine, bool image, std::string_view text) {
   const auto engine = image ? take_number(&text) : 0, subgraph = image ? take_number(&text) : 0;
   const auto pa = take_number(&text), bytes = take_number(&text);
   if (!core || !engine || !subgraph || !pa || !bytes) return -EINVAL;
+  ArrayForm form;
+  if (command == "tensor") {
+    const std::string_view type = take_word(&text), dimensions = take_word(&text);
+    if (!Inspector::parse_form(type, dimensions, &form)) return -EINVAL;
+  }
   if (*core >= machine.cores() || *engine >= machine.geometry().engines) return -ENODEV;
   Inspector* inspector = node->device->inspector();
   if (!inspector) return 0;
   const auto c = static_cast<std::uint32_t>(*core);
   if (!image) {
-    inspector->variable(c, *pa, *bytes, std::string(text));
+    inspector->variable(c, *pa, *bytes, std::string(text), std::move(form));
     return 0;
   }
   const bool good = inspector->image(c, static_cast<std::uint32_t>(*engine),
@@ -191,8 +197,12 @@ int control(Machine& machine, const char* request, std::string* reply, std::uint
   if (command == "holders") return list_holders(machine, text, reply);
   if (command == "owners") return list_owners(machine, reply);
   if (command == "engine") return describe_engine(machine, text, reply);
-  if (command == "image" || command == "variable")
-    return tell_inspector(machine, command == "image", text);
+  if (command == "image" || command == "variable" || command == "tensor")
+    return tell_inspector(machine, command, text);
+  if (command == "memory") {
+    *reply = std::to_string(machine.node(0)->memory->hbm(0).bytes());
+    return 0;
+  }
   if (command == "describe" || command == "findings" || command == "finding") {
     const auto device = take_number(&text);
     if (!device) return -EINVAL;

@@ -24,6 +24,9 @@
 //                                      "<device> <core> <pid> <command>" a line
 //   inspect                            "1": emulator.inspect asks for dumps, else "0"
 //   variable <device> <core> <pa> <bytes> <name>
+//   tensor <device> <core> <pa> <bytes> <type> <dimensions> <name>
+//                                      a variable of a known form, "float32" "4x1000"
+//   memory                             bytes of one HBM channel
 //   image <device> <core> <engine> <subgraph> <pa> <bytes> <runs>
 //                                      see Inspector::image
 //

@@ -71,22 +71,35 @@ const nrtp_product* product_at(const nrtp_arch_plugin& arch, std::uint32_t index
       std::size_t{index} * arch.product_stride);
 }
 
+void tell_product(const nrtp_host* host, const MachineConfig& config, const char* why) {
+  const std::string text = std::string("the software device is a ") + config.product->name + " (" +
+                           config.arch->name + "): " + why;
+  host->log(host->self, NRTP_LOG_INFO, "EMU", text.c_str());
+}
+
 bool find_product(const nrtp_host* host, MachineConfig* out, std::string* error) {
   std::string name = "auto";
   get(host, "emulator.product", &name);
   if (name == "auto") {
-    out->arch = host->arch(host->self, 0);
+    out->arch = host->arch(host->self, 0);  // says why there is none
     if (!out->arch || out->arch->n_products == 0) {
-      *error = "no arch plugin to build a software device from; install one or set plugins.path";
+      *error =
+          "emulator.product is auto, which is the first product of the only arch plugin, of "
+          "several trn1.2xlarge; repair or install its arch plugin, or name another product in "
+          "OPENNRT_EMULATOR_PRODUCT";
       return false;
     }
     out->product = product_at(*out->arch, 0);
+    tell_product(host, *out, "emulator.product is auto");
     return true;
   }
   out->arch = host->arch_of_product(host->self, name.c_str());
   for (std::uint32_t i = 0; out->arch && i < out->arch->n_products; ++i)
     if (name == product_at(*out->arch, i)->name) out->product = product_at(*out->arch, i);
-  if (out->product) return true;
+  if (out->product) {
+    tell_product(host, *out, "emulator.product names it");
+    return true;
+  }
   *error = "emulator.product is \"" + name + "\", which no installed arch plugin lists";
   return false;
 }

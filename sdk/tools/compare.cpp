@@ -7,8 +7,6 @@
 #include <cstring>
 #include <limits>
 
-#include "npy.h"
-
 namespace opennrt::tools {
 
 namespace {
@@ -121,13 +119,15 @@ Tolerance default_tolerance(nrt_dtype_t dtype) {
   }
 }
 
-bool read_reference(const std::string& path, nrt_dtype_t dtype, TypedData* out,
+bool read_reference(const std::string& path, nrt_dtype_t dtype, const Shape* shape, TypedData* out,
                     std::string* error) {
   out->dtype = dtype;
-  if (read_array(path, dtype, &out->bytes, error)) return true;
+  if (read_array(path, dtype, shape, &out->bytes, error)) return true;
   std::string other;
+  if (!is_float(dtype) || !read_array(path, NRT_DTYPE_FLOAT32, nullptr, &out->bytes, &other))
+    return false;
   out->dtype = NRT_DTYPE_FLOAT32;
-  return is_float(dtype) && read_array(path, NRT_DTYPE_FLOAT32, &out->bytes, &other);
+  return read_array(path, NRT_DTYPE_FLOAT32, shape, &out->bytes, error);
 }
 
 std::optional<Comparison> compare_arrays(const TypedData& values, const TypedData& reference,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "npy.h"
 #include "nrt/nrt.h"
 
 namespace opennrt::tools {
@@ -36,9 +37,11 @@ struct TypedData {
   std::vector<std::byte> bytes;
 };
 
-// The reference of values of a type: a file of that type, or for floating-point
-// types float32 (NumPy has no bfloat16 and no float8). False: *error names the file.
-bool read_reference(const std::string& path, nrt_dtype_t dtype, TypedData* out, std::string* error);
+// The reference of values of a type and shape (nullptr: any): a file of that type,
+// or for floating-point types float32 (NumPy has no bfloat16 and no float8). False:
+// *error names the file.
+bool read_reference(const std::string& path, nrt_dtype_t dtype, const Shape* shape, TypedData* out,
+                    std::string* error);
 
 // Empty: *error says why they cannot be compared.
 std::optional<Comparison> compare_arrays(const TypedData& values, const TypedData& reference,

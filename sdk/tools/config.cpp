@@ -67,8 +67,11 @@ void usage(const Poco::Util::OptionSet& set, std::ostream& to) {
   help.setUsage("[options] [KEY-PREFIX ...]");
   help.setHeader(
       "Lists the settings with their values and where these come from: a variable, file:line, the "
-      "default of the silicon found, or the default. Mistakes are told on standard error; the exit "
-      "code is 1 when nrt_init would refuse them.");
+      "default of the silicon found, or the default. Mistakes in the settings themselves are told "
+      "on "
+      "standard error; the exit code is 1 when nrt_init would refuse them. What needs the machine "
+      "or "
+      "other files (products, devices, plugins, directories to write to) is checked by nrt_init.");
   help.format(to);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -48,13 +49,36 @@ bool ends_with(const std::string& text, const char* suffix) {
   return text.size() >= n && text.compare(text.size() - n, n, suffix) == 0;
 }
 
-// NumPy has no bfloat16 and no float8: such arrays are stored as void or as
-// integers of the width. Everything else must be the type itself.
+// NumPy has no such type; what holds its elements is void.
+bool is_raw(const DtypeRow& row) { return row.descr[1] == 'V'; }
+
+// Elements of raw types are void or unsigned integers of their size, of unknown
+// ones of any size. Everything else must be the type itself.
 bool holds(const std::string& descr, const DtypeRow& row) {
-  if (descr == row.descr || row.dtype == NRT_DTYPE_UNKNOWN) return true;
-  if (descr.size() < 3 || descr[0] == '>' || descr.substr(2) != std::to_string(row.bytes))
-    return false;
-  return descr[1] == 'V' || row.descr[1] == 'V';
+  if (!is_raw(row)) return descr == row.descr;
+  if (descr.size() != 3 || descr[0] == '>' || (descr[1] != 'V' && descr[1] != 'u')) return false;
+  return row.dtype == NRT_DTYPE_UNKNOWN ? std::strchr("1248", descr[2]) != nullptr
+                                        : descr[2] == row.descr[2];
+}
+
+// What would do instead of elements `descr`.
+std::string remedy(const DtypeRow& row) {
+  const std::string name = row.name;
+  if (row.dtype == NRT_DTYPE_UNKNOWN)
+    return "the runtime does not know the tensor's type: expected raw elements, for example |u1; "
+           "save the bytes, array.view('u1')";
+  if (!is_raw(row)) {
+    const std::string type = row.descr[0] == '|' ? row.descr + 1 : row.descr;
+    return "the tensor is " + name + ": expected " + row.descr + "; convert the values with array" +
+           ".astype('" + type + "'), or bits of that type with array.view('" + type + "')";
+  }
+  const std::string size = std::to_string(row.bytes), order = row.bytes == 1 ? "|" : "<";
+  return "the tensor is " + name + ", which NumPy does not have: expected its bits as " + order +
+         "u" + size + " or " + order + "V" + size + "; save them with array.view('" +
+         (row.bytes == 1 ? "" : "<") + "u" + size + "')" +
+         (row.dtype == NRT_DTYPE_BFLOAT16
+              ? ", of a float32 array with (array.view('<u4') >> 16).astype('<u2')"
+              : "");
 }
 
 // Text of 'descr' in a header, empty for structured types.
@@ -67,47 +91,84 @@ std::string descr_of(const std::string& header) {
   return end == std::string::npos ? "" : header.substr(start, end - start);
 }
 
-// Position of the data in a .npy file, 0 when the header is not understood or
-// the elements are of another type.
-std::size_t npy_data_offset(const std::vector<std::byte>& file, nrt_dtype_t dtype,
-                            std::string* why) {
+bool shape_of(const std::string& header, Shape* shape) {
+  static constexpr char kKey[] = "'shape': (";
+  const std::size_t key = header.find(kKey);
+  if (key == std::string::npos) return false;
+  shape->clear();
+  const char* at = header.c_str() + key + sizeof kKey - 1;
+  while (*at != ')') {
+    if (*at < '0' || *at > '9') return false;
+    char* end = nullptr;
+    errno = 0;
+    shape->push_back(std::strtoull(at, &end, 10));
+    if (errno != 0) return false;
+    at = end;
+    if (*at == 'L') ++at;  // of Python 2
+    if (*at != ',' && *at != ')') return false;
+    while (*at == ',' || *at == ' ') ++at;
+  }
+  return true;
+}
+
+struct Header {
+  std::string text;
+  std::size_t data = 0;  // position
+};
+
+// False: no header that is understood.
+bool parse_header(const std::vector<std::byte>& file, Header* out, std::string* why) {
   if (file.size() < 10 || std::memcmp(file.data(), kMagic, sizeof kMagic) != 0) {
     *why = "no NumPy header";
-    return 0;
+    return false;
   }
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(file[i]); };
   const std::size_t major = byte(6);
   const std::size_t prefix = major == 1 ? 10 : 12;
   if ((major != 1 && major != 2) || file.size() < prefix) {
     *why = "NumPy format version " + std::to_string(major) + ", known are 1 and 2";
-    return 0;
+    return false;
   }
-  const std::size_t header = major == 1 ? byte(8) | byte(9) << 8
+  const std::size_t length = major == 1 ? byte(8) | byte(9) << 8
                                         : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
-  if (header > file.size() - prefix) {
+  if (length > file.size() - prefix) {
     *why = "header is cut off";
-    return 0;
+    return false;
   }
-  const std::string text(reinterpret_cast<const char*>(file.data()) + prefix, header);
-  if (text.find("'fortran_order': True") != std::string::npos) {
-    *why = "column-major arrays are not supported, save it with order='C'";
-    return 0;
-  }
-  const std::string descr = descr_of(text);
-  const DtypeRow& row = row_of(dtype);
-  if (!holds(descr, row)) {
-    *why = "elements are " + (descr.empty() ? "structured" : descr) + ", the tensor is " +
-           row.name + " (" + row.descr + "): convert the array with astype";
-    return 0;
-  }
-  return prefix + header;
+  out->text.assign(reinterpret_cast<const char*>(file.data()) + prefix, length);
+  out->data = prefix + length;
+  return true;
 }
 
-std::string npy_header(nrt_dtype_t dtype, const std::vector<std::uint32_t>& shape) {
-  std::string text =
-      std::string("{'descr': '") + row_of(dtype).descr + "', 'fortran_order': False, 'shape': (";
-  for (std::uint32_t n : shape) text += std::to_string(n) + ", ";
-  text += "), }";
+// "" or why the array is not one of the type and shape.
+std::string mismatch(const std::string& header, nrt_dtype_t dtype, const Shape* expected) {
+  const std::string descr = descr_of(header);
+  const DtypeRow& row = row_of(dtype);
+  if (!holds(descr, row))
+    return "elements are " + (descr.empty() ? "structured" : descr) + ", " + remedy(row);
+  Shape shape;
+  if (!shape_of(header, &shape)) return "the header has no shape that is understood";
+  if (expected != nullptr && shape != *expected) {
+    const std::string wanted = shape_text(*expected);
+    return "the shape is " + shape_text(shape) + ", the tensor's is " + wanted +
+           "; save it with array.reshape(" + wanted + ")";
+  }
+  if (header.find("'fortran_order': True") != std::string::npos)
+    return "column-major arrays are not supported, save it with order='C'";
+  return "";
+}
+
+std::string npy_header(nrt_dtype_t dtype, const std::vector<std::uint32_t>& shape,
+                       std::size_t bytes) {
+  std::string descr = row_of(dtype).descr;
+  if (dtype == NRT_DTYPE_UNKNOWN) {
+    // As many bytes per element as there are.
+    std::size_t elements = 1;
+    for (const std::uint32_t n : shape) elements *= n;
+    if (elements != 0 && bytes % elements == 0) descr = "|V" + std::to_string(bytes / elements);
+  }
+  std::string text = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " +
+                     shape_text({shape.begin(), shape.end()}) + ", }";
   const std::size_t unpadded = 10 + text.size() + 1;
   text.append((64 - unpadded % 64) % 64, ' ');
   text += '\n';
@@ -147,24 +208,41 @@ bool read_file(const std::string& path, std::vector<std::byte>* out, std::string
   return true;
 }
 
-bool read_array(const std::string& path, nrt_dtype_t dtype, std::vector<std::byte>* out,
-                std::string* error) {
+std::string shape_text(const Shape& shape) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+bool read_shape(const std::string& path, Shape* shape) {
+  std::vector<std::byte> content;
+  std::string ignored;
+  Header header;
+  return read_file(path, &content, &ignored) && parse_header(content, &header, &ignored) &&
+         shape_of(header.text, shape);
+}
+
+bool read_array(const std::string& path, nrt_dtype_t dtype, const Shape* shape,
+                std::vector<std::byte>* out, std::string* error) {
   if (!read_file(path, out, error)) return false;
   if (!ends_with(path, ".npy")) return true;
+  Header header;
   std::string why;
-  const std::size_t offset = npy_data_offset(*out, dtype, &why);
-  if (offset == 0) {
+  if (parse_header(*out, &header, &why)) why = mismatch(header.text, dtype, shape);
+  if (!why.empty()) {
     *error = path + ": " + why;
     return false;
   }
-  out->erase(out->begin(), out->begin() + static_cast<std::ptrdiff_t>(offset));
+  out->erase(out->begin(), out->begin() + static_cast<std::ptrdiff_t>(header.data));
   return true;
 }
 
 bool write_array(const std::string& path, nrt_dtype_t dtype,
                  const std::vector<std::uint32_t>& shape, const std::vector<std::byte>& data,
                  std::string* error) {
-  const std::string header = ends_with(path, ".npy") ? npy_header(dtype, shape) : std::string();
+  const std::string header =
+      ends_with(path, ".npy") ? npy_header(dtype, shape, data.size()) : std::string();
   WholeFile file;
   int failure = file.create(path, WholeFile::Pipes::kAllow);
   if (failure == 0) failure = file.write(header.data(), header.size());

@@ -22,13 +22,21 @@ nrt_dtype_t dtype_of_name(const std::string& name);
 
 // The whole file. Returns false with a message naming the file.
 bool read_file(const std::string& path, std::vector<std::byte>* out, std::string* error);
-// Contents of a .npy file (data only, elements must be of this type) or of any
-// other file, whole. Returns false with a message naming the file.
-bool read_array(const std::string& path, nrt_dtype_t dtype, std::vector<std::byte>* out,
-                std::string* error);
+using Shape = std::vector<std::uint64_t>;
+// "(4, 1000)", as NumPy writes it.
+std::string shape_text(const Shape& shape);
+
+// Contents of a .npy file, data only, or of any other file, whole. A .npy file
+// must hold exactly this type, or for types that NumPy does not have (bfloat16,
+// float8, unknown) raw elements of their size: 'V2' or 'u2'; and this shape.
+// shape: nullptr for any. Returns false with a message naming the file.
+bool read_array(const std::string& path, nrt_dtype_t dtype, const Shape* shape,
+                std::vector<std::byte>* out, std::string* error);
+// Shape in the header of a .npy file. False: not understood.
+bool read_shape(const std::string& path, Shape* shape);
 
 // Writes data as .npy with the dtype and shape, or raw when the name does not
-// end in ".npy". Leaves no half file behind.
+// end in ".npy". Elements of types that NumPy does not have are void. Leaves no half file behind.
 bool write_array(const std::string& path, nrt_dtype_t dtype,
                  const std::vector<std::uint32_t>& shape, const std::vector<std::byte>& data,
                  std::string* error);

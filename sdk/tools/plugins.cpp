@@ -20,7 +20,8 @@ int plugins_command(const std::vector<std::string>& args) {
         "usage: opennrt plugins\n"
         "Lists every plugin manifest found, in search order, with its verdict and reason.\n"
         "Directories: plugins.path and OPENNRT_PLUGIN_PATH, plugins/ beside the runtime, the\n"
-        "install directory. Every library is opened.\n",
+        "install directory. Every library is opened. Exit code 1: something is refused, cannot\n"
+        "be read, or is named and not there.\n",
         help ? stdout : stderr);
     return help ? 0 : 2;
   }
@@ -30,10 +31,14 @@ int plugins_command(const std::vector<std::string>& args) {
   plugin::Loader loader;
   loader.configure(loaded.config, reinterpret_cast<const void*>(&nrt_init));
   const std::vector<plugin::Candidate> candidates = loader.list_candidates();
+  const plugin::Search search =
+      plugin::search_of(*loaded.config, reinterpret_cast<const void*>(&nrt_init));
+  const std::vector<std::string> troubles = plugin::troubles(search);
+  for (const std::string& trouble : troubles)
+    std::fprintf(stderr, "opennrt plugins: %s\n", trouble.c_str());
   if (candidates.empty()) {
     std::fprintf(stderr, "opennrt plugins: no manifest (*.plugin.yaml) in");
-    for (const std::string& directory :
-         plugin::search_of(*loaded.config, reinterpret_cast<const void*>(&nrt_init)).directories)
+    for (const std::string& directory : search.directories)
       std::fprintf(stderr, " %s", directory.c_str());
     std::fprintf(stderr, "\n");
     return 1;
@@ -48,7 +53,7 @@ int plugins_command(const std::vector<std::string>& args) {
     if (!c.reason.empty()) std::printf("          %s\n", c.reason.c_str());
     refused += c.verdict == plugin::Verdict::kRefused;
   }
-  return refused == 0 && loaded.status.is_ok() ? 0 : 1;
+  return refused == 0 && troubles.empty() && loaded.status.is_ok() ? 0 : 1;
 }
 
 }  // namespace opennrt::tools

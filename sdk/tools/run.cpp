@@ -93,10 +93,11 @@ struct BoundTensor {
   nrt_dtype_t dtype;
   std::vector<std::uint32_t> shape;
   std::size_t bytes;
+  Shape array_shape() const { return {shape.begin(), shape.end()}; }
   nrt_tensor_t* tensor = nullptr;
 };
 
-std::string shape_text(const BoundTensor& t) {
+std::string type_text(const BoundTensor& t) {
   std::string text = dtype_name(t.dtype);
   text += '[';
   for (std::size_t i = 0; i < t.shape.size(); ++i)
@@ -198,7 +199,7 @@ class Session {
       require(nrt_add_tensor_to_tensor_set(is_input ? inputs_ : outputs_, t.name.c_str(), t.tensor),
               "nrt_add_tensor_to_tensor_set");
       std::printf("%-7s %s  %s  %zu bytes\n", is_input ? "input" : "output", t.name.c_str(),
-                  shape_text(t).c_str(), t.bytes);
+                  type_text(t).c_str(), t.bytes);
     }
     if (!unused.empty())
       throw UsageError("--input: the model has no input named '" + unused.begin()->first + "'");
@@ -223,31 +224,45 @@ class Session {
                 microseconds.back(), options_.executions);
   }
 
-  // A name in --compare that is neither output nor dump.
-  void check_names() const {
+  // Names in --compare that are neither output nor dump, and files that cannot be
+  // compared, before anything runs. The outputs of this run may replace a file.
+  void read_references(const RunChecks& checks) {
     for (const CompareRequest& request : options_.compares) {
-      if (find_dump(options_, request.name) != nullptr) continue;
-      if (std::none_of(tensors_.begin(), tensors_.end(), [&](const BoundTensor& t) {
-            return t.usage == NRT_TENSOR_USAGE_OUTPUT && t.name == request.name;
-          }))
+      const bool dump = find_dump(options_, request.name) != nullptr;
+      const BoundTensor* output = dump ? nullptr : find_output(request.name);
+      if (!dump && output == nullptr)
         throw UsageError("--compare: the model has no output and the command no dump named '" +
                          request.name + "'");
+      if (checks.makes(request.file)) continue;
+      if (output != nullptr) {
+        const Shape shape = output->array_shape();
+        references_[&request] = read_reference(request, output->dtype, &shape);
+      } else if (access(request.file.c_str(), R_OK) != 0) {
+        throw std::runtime_error("--compare: " + request.name + ": " + request.file + ": " +
+                                 std::strerror(errno));
+      }
     }
+  }
+
+  void tell_types(RunChecks* checks) const {
+    for (const BoundTensor& t : tensors_) checks->tensor(t.name, t.dtype);
   }
 
   // False: some output does not match its reference.
   bool compare_outputs() {
     bool good = true;
     for (const CompareRequest& request : options_.compares) {
-      for (const BoundTensor& t : tensors_) {
-        if (t.usage != NRT_TENSOR_USAGE_OUTPUT || t.name != request.name ||
-            find_dump(options_, request.name) != nullptr)
-          continue;
-        TypedData values{t.dtype, std::vector<std::byte>(t.bytes)};
-        require(nrt_tensor_read(t.tensor, values.bytes.data(), 0, values.bytes.size()),
-                "nrt_tensor_read");
-        good &= compare_and_print(request, values, {t.shape.begin(), t.shape.end()});
-      }
+      if (find_dump(options_, request.name) != nullptr) continue;
+      const BoundTensor& t = *find_output(request.name);
+      TypedData values{t.dtype, std::vector<std::byte>(t.bytes)};
+      require(nrt_tensor_read(t.tensor, values.bytes.data(), 0, values.bytes.size()),
+              "nrt_tensor_read");
+      const Shape shape = t.array_shape();
+      const auto known = references_.find(&request);
+      good &= compare_and_print(
+          request, values,
+          known != references_.end() ? known->second : read_reference(request, t.dtype, &shape),
+          &shape);
     }
     return good;
   }
@@ -268,6 +283,12 @@ class Session {
   }
 
  private:
+  const BoundTensor* find_output(const std::string& name) const {
+    for (const BoundTensor& t : tensors_)
+      if (t.usage == NRT_TENSOR_USAGE_OUTPUT && t.name == name) return &t;
+    return nullptr;
+  }
+
   std::vector<std::byte> contents(const BoundTensor& t,
                                   std::map<std::string, std::string>* unused) const {
     std::string what = options_.fill;
@@ -280,12 +301,13 @@ class Session {
                     options_.seed + static_cast<std::uint64_t>(&t - tensors_.data()));
     std::vector<std::byte> data;
     std::string error;
-    if (!read_array(what, t.dtype, &data, &error))
+    const Shape shape = t.array_shape();
+    if (!read_array(what, t.dtype, &shape, &data, &error))
       throw std::runtime_error("input " + t.name + ": " + error +
                                " (WHAT is a file, or zeros, ones, ramp or random)");
     if (data.size() != t.bytes)
       throw std::runtime_error(what + ": holds " + std::to_string(data.size()) + " bytes, input " +
-                               t.name + " needs " + std::to_string(t.bytes) + " (" + shape_text(t) +
+                               t.name + " needs " + std::to_string(t.bytes) + " (" + type_text(t) +
                                ")");
     return data;
   }
@@ -297,6 +319,7 @@ class Session {
   nrt_tensor_set_t* inputs_ = nullptr;
   nrt_tensor_set_t* outputs_ = nullptr;
   std::vector<BoundTensor> tensors_;
+  std::map<const CompareRequest*, TypedData> references_;  // of outputs
 };
 
 }  // namespace
@@ -324,7 +347,8 @@ int run_command(const std::vector<std::string>& args) {
     try {
       Session session(options);
       session.load();
-      session.check_names();
+      session.tell_types(&checks);
+      session.read_references(checks);
       nrt_instance_info_t instance{};
       require(nrt_get_instance_info(&instance, sizeof instance), "nrt_get_instance_info");
       std::printf("device  %s\nmodel   %s\n", instance.arch_name, options.model.c_str());

@@ -44,25 +44,6 @@ std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
-// Shape in the header of a .npy file that the device wrote.
-std::vector<std::uint64_t> shape_of(const std::string& path) {
-  std::vector<std::byte> content;
-  std::string error;
-  std::vector<std::uint64_t> shape;
-  if (!read_file(path, &content, &error)) return shape;
-  const std::string text(reinterpret_cast<const char*>(content.data()),
-                         std::min<std::size_t>(content.size(), 256));
-  const std::size_t start = text.find("'shape': (");
-  if (start == std::string::npos) return shape;
-  const char* at = text.c_str() + start + std::strlen("'shape': (");
-  for (char* end = nullptr; *at != ')' && *at != '\0'; at = end) {
-    shape.push_back(std::strtoull(at, &end, 10));
-    if (end == at) return {};
-    while (*end == ',' || *end == ' ') ++end;
-  }
-  return shape;
-}
-
 }  // namespace
 
 const DumpRequest* find_dump(const RunOptions& options, const std::string& name) {
@@ -71,22 +52,26 @@ const DumpRequest* find_dump(const RunOptions& options, const std::string& name)
   return nullptr;
 }
 
+TypedData read_reference(const CompareRequest& request, nrt_dtype_t dtype, const Shape* shape) {
+  TypedData reference;
+  std::string error;
+  if (!read_reference(request.file, dtype, shape, &reference, &error))
+    throw std::runtime_error("--compare: " + request.name + ": " + error);
+  return reference;
+}
+
 bool compare_and_print(const CompareRequest& request, const TypedData& values,
-                       const std::vector<std::uint64_t>& shape) {
+                       const TypedData& reference, const Shape* shape) {
   Tolerance tolerance = default_tolerance(values.dtype);
   if (request.rtol) tolerance.rtol = *request.rtol;
   if (request.atol) tolerance.atol = *request.atol;
-  TypedData reference;
   std::string error;
-  std::optional<Comparison> result;
-  if (!read_reference(request.file, values.dtype, &reference, &error)) {
-    throw std::runtime_error("--compare: " + request.name + ": " + error);
-  }
-  result = compare_arrays(values, reference, tolerance, &error);
+  const std::optional<Comparison> result = compare_arrays(values, reference, tolerance, &error);
   if (!result)
     throw std::runtime_error("--compare: " + request.name + ": " + error + " (" + request.file +
                              ")");
   const Comparison& c = *result;
+  const Shape places = shape != nullptr ? *shape : Shape();
   std::printf(
       "compare %s: %s, %zu of %zu elements differ (rtol %g, atol %g); max abs error %g, "
       "max rel error %g",
@@ -96,8 +81,8 @@ bool compare_and_print(const CompareRequest& request, const TypedData& values,
     std::printf("; %zu with NaN or infinity on one side only", c.nan_mismatches);
   if (c.mismatches != 0)
     std::printf("\n  first at %s: %.9g, reference %.9g\n  worst at %s: %.9g, reference %.9g",
-                index_text(c.first, shape).c_str(), c.first_value, c.first_reference,
-                index_text(c.worst, shape).c_str(), c.worst_value, c.worst_reference);
+                index_text(c.first, places).c_str(), c.first_value, c.first_reference,
+                index_text(c.worst, places).c_str(), c.worst_value, c.worst_reference);
   std::printf("\n");
   return c.mismatches == 0;
 }
@@ -112,12 +97,29 @@ std::string RunChecks::file_of(const DumpRequest& dump) const {
   return dump.name + (options_.raw ? ".bin" : ".npy");
 }
 
+bool RunChecks::makes(const std::string& path) const {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path file = fs::weakly_canonical(path, ignored);
+  return std::any_of(options_.dumps.begin(), options_.dumps.end(), [&](const DumpRequest& dump) {
+    return fs::weakly_canonical(options_.dump_dir + "/" + file_of(dump), ignored) == file;
+  });
+}
+
+nrt_dtype_t RunChecks::type_of(const DumpRequest& dump) const {
+  if (!dump.dtype.empty()) return dtype_of_name(dump.dtype);
+  const auto known = dump.variable.empty() ? tensors_.end() : tensors_.find(dump.variable);
+  const bool has = known != tensors_.end() && known->second != NRT_DTYPE_UNKNOWN;
+  return has ? known->second : NRT_DTYPE_UINT8;
+}
+
 void RunChecks::request() {
   if (options_.verify) {
     emu::VerifyOptions parsed;
     std::string error;
     if (!emu::parse_verify(*options_.verify, &parsed, &error))
       throw UsageError("--verify: " + error);
+    checks_anything_ = parsed.tracks_memory() || parsed.order_seed;
     setenv("OPENNRT_EMULATOR_VERIFY", options_.verify->c_str(), 1);
     // Checking takes its time; a deadlock is told at once all the same.
     setenv("NEURON_RT_EXEC_TIMEOUT", "86400", 0);
@@ -175,14 +177,17 @@ bool RunChecks::finish(bool failed) {
     for (const CompareRequest& request : options_.compares) {
       if (request.name != dump.name) continue;
       const std::string path = options_.dump_dir + "/" + file_of(dump);
-      TypedData values{dtype_of_name(dump.dtype), {}};
+      TypedData values{type_of(dump), {}};
       std::string error;
-      if (!read_array(path, values.dtype, &values.bytes, &error)) throw std::runtime_error(error);
-      good &= compare_and_print(request, values,
-                                options_.raw ? std::vector<std::uint64_t>() : shape_of(path));
+      if (!read_array(path, values.dtype, nullptr, &values.bytes, &error))
+        throw std::runtime_error(error);
+      Shape known;
+      const Shape* shape = read_shape(path, &known) ? &known : nullptr;
+      good &=
+          compare_and_print(request, values, read_reference(request, values.dtype, shape), shape);
     }
   }
-  if (!options_.verify) return good;
+  if (!checks_anything_) return good;
   constexpr char kFindings[] = "findings ";
   for (const std::string& line : report) {
     if (line.rfind(kFindings, 0) != 0) continue;

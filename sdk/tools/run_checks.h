@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,12 @@ namespace opennrt::tools {
 // nullptr: no dump has the name.
 const DumpRequest* find_dump(const RunOptions& options, const std::string& name);
 
-// Prints the outcome. False: no match.
+// The file of a comparison. shape: nullptr for any. Throws std::runtime_error.
+TypedData read_reference(const CompareRequest& request, nrt_dtype_t dtype, const Shape* shape);
+
+// Prints the outcome. False: no match. shape: nullptr when it is not known.
 bool compare_and_print(const CompareRequest& request, const TypedData& values,
-                       const std::vector<std::uint64_t>& shape);
+                       const TypedData& reference, const Shape* shape);
 
 class RunChecks {
  public:
@@ -32,6 +36,10 @@ class RunChecks {
   bool wanted() const { return options_.verify || !options_.dumps.empty(); }
   // Before nrt_init: settings of this process; dumps of earlier runs go away.
   void request();
+  // An input or output of the model: the type of dumps that name none.
+  void tensor(const std::string& name, nrt_dtype_t dtype) { tensors_[name] = dtype; }
+  // The file is a dump of this run: it is not there yet.
+  bool makes(const std::string& path) const;
   // After nrt_close: prints findings, dumps and comparisons of dumps. False: a
   // finding, a dump that was not made, or a mismatch. failed: the run has said
   // already what is wrong, which may be why the device has nothing to say.
@@ -41,7 +49,11 @@ class RunChecks {
   std::string file_of(const DumpRequest& dump) const;
   bool print_dump(const DumpRequest& dump, const std::vector<std::string>& report) const;
 
+  nrt_dtype_t type_of(const DumpRequest& dump) const;
+
   const RunOptions& options_;
+  std::map<std::string, nrt_dtype_t> tensors_;
+  bool checks_anything_ = false;    // by --verify
   std::string directory_, report_;  // temporary
 };
 

@@ -32,10 +32,14 @@ Poco::Util::OptionSet option_set() {
   using Poco::Util::Option;
   Poco::Util::OptionSet set;
   set.addOption(Option("help", "h", "print this text"));
-  set.addOption(Option("input", "i", "NAME=FILE.npy, NAME=FILE or NAME=zeros|ones|ramp|random")
+  set.addOption(Option("input", "i",
+                       "NAME=FILE.npy (type and shape of the input), NAME=FILE (its bytes) or "
+                       "NAME=zeros|ones|ramp|random")
                     .argument("NAME=WHAT")
                     .repeatable(true));
-  set.addOption(Option("fill", "f", "inputs not named: zeros, ones, ramp or random (default)")
+  set.addOption(Option("fill", "f",
+                       "inputs not named: zeros, ones, ramp (0, 1, ... 250, 0, ...) or random "
+                       "(default; floats in [0, 1), integers 0 to 127)")
                     .argument("KIND"));
   set.addOption(Option("seed", "s", "seed of random inputs (default 1)").argument("N"));
   set.addOption(Option("executions", "n", "executions to run and time (default 1)").argument("N"));
@@ -127,7 +131,8 @@ DumpRequest parse_dump_option(const std::string& text, const std::string& at) {
   std::string error;
   emu::Dump dump;
   if (!emu::parse_dump(request.what, &dump, &error)) throw UsageError("--dump: " + error);
-  request.dtype = dump.type->name;
+  if (dump.type_given) request.dtype = dump.type->name;
+  request.variable = dump.variable;
   if (request.name.empty()) request.name = file_name(at + "." + request.what);
   return request;
 }
@@ -173,7 +178,9 @@ RunOptions parse_run_options(const std::vector<std::string>& args, bool* help) {
       const std::size_t equals = value.find('=');
       if (equals == std::string::npos || equals == 0)
         throw UsageError("--input=" + value + ": expected NAME=WHAT");
-      options.inputs[value.substr(0, equals)] = value.substr(equals + 1);
+      const std::string input = value.substr(0, equals);
+      if (!options.inputs.emplace(input, value.substr(equals + 1)).second)
+        throw UsageError("--input=" + value + ": input '" + input + "' is given twice");
     }
     if (name == "compare") options.compares.push_back(parse_compare(value));
     if (name == "break") {

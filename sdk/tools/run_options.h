@@ -21,7 +21,8 @@ struct UsageError : std::runtime_error {
 struct DumpRequest {
   std::string name;  // what --compare calls it; the file without its extension
   std::string at, what;
-  std::string dtype;
+  std::string dtype;     // "": not given
+  std::string variable;  // of var:
 };
 
 // --compare NAME=FILE[,rtol=R][,atol=A]

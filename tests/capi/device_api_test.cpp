@@ -87,6 +87,20 @@ TEST_F(DeviceApi, MemoryStatsFollowTheTensors) {
   EXPECT_EQ(nrt_get_vnc_memory_stats(0, &small, 16, nullptr), NRT_INVALID);
 }
 
+// The limit is the machine's: what is beyond it is refused.
+TEST_F(DeviceApi, MemoryStatsKnowTheMemoryOfTheMachine) {
+  setenv("OPENNRT_EMULATOR_HBM_BYTES", "256M", 1);
+  start("trn1.2xlarge");
+  unsetenv("OPENNRT_EMULATOR_HBM_BYTES");
+  nrt_vnc_memory_stats_t stats{};
+  std::size_t n = 0;
+  ASSERT_EQ(nrt_get_vnc_memory_stats(0, &stats, sizeof stats, &n), NRT_SUCCESS);
+  EXPECT_EQ(stats.bytes_limit, (256u - 16) << 20);  // without the firmware's part
+  nrt_tensor_t* t = nullptr;
+  EXPECT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, stats.bytes_limit + 1, "t", &t),
+            NRT_RESOURCE);
+}
+
 TEST_F(DeviceApi, HbmIsMappedAsAWholeWhereTheDriverCan) {
   start("trn2.3xlarge");
   void* va = nullptr;

@@ -144,6 +144,9 @@ def check_matmul(model):
 
 
 def main():
+    if len(sys.argv) != 4 or sys.argv[3] not in ("add", "matmul"):
+        print("usage: ctypes_client.py libnrt.so.1 MODEL.neff add|matmul", file=sys.stderr)
+        return 2
     library, path, kind = sys.argv[1:]
     nrt = Library(library)
     handle = ctypes.c_void_p()

@@ -110,11 +110,53 @@ TEST_F(PluginFailure, MissingArchPlugin) {
   expect_one_line({"no arch plugin found in ", plugins()});
 }
 
-TEST_F(PluginFailure, AnotherFamilyServesWhenNoProductIsNamed) {
+// emulator.product auto: the only silicon installed, else trn1.2xlarge.
+TEST_F(PluginFailure, TheOnlyFamilyServesWhenNoProductIsNamed) {
+  add_other_families();
+  for (const char* family : {"sunda", "mariana"}) {
+    fs::remove(plugins() + "/" + family + ".plugin.yaml");
+    fs::remove(plugins() + "/opennrt-" + family + ".so");
+  }
+  setenv("NEURON_RT_LOG_LEVEL", "INFO", 1);
+  const Outcome out = init();
+  unsetenv("NEURON_RT_LOG_LEVEL");
+  EXPECT_EQ(out.status, 0) << out.text;
+  EXPECT_THAT(out.text, HasSubstr("only the plugin of arch 3 is installed"));
+  EXPECT_THAT(out.text, HasSubstr("(cayman): emulator.product is auto"));
+}
+
+TEST_F(PluginFailure, SeveralFamiliesAreNoChoiceWithoutTheUsualOne) {
   add_other_families();
   fs::remove(plugins() + "/sunda.plugin.yaml");
   fs::remove(plugins() + "/opennrt-sunda.so");
-  EXPECT_EQ(init().status, 0);
+  expect_one_line({"no arch plugin lists the product 'trn1.2xlarge'", "cayman lists ",
+                   "mariana lists ", "OPENNRT_EMULATOR_PRODUCT"});
+}
+
+TEST_F(PluginFailure, TheUsualFamilyIsBroken) {
+  add_other_families();
+  const std::string library = plugins() + "/opennrt-sunda.so";
+  fs::resize_file(library, fs::file_size(library) / 3);
+  expect_one_line({"'trn1.2xlarge'", library + ": truncated: ", "emulator.product is auto"});
+}
+
+TEST_F(PluginFailure, WithSeveralFamiliesTheProductIsTold) {
+  add_other_families();
+  setenv("NEURON_RT_LOG_LEVEL", "INFO", 1);
+  const Outcome out = init();
+  unsetenv("NEURON_RT_LOG_LEVEL");
+  EXPECT_EQ(out.status, 0) << out.text;
+  EXPECT_THAT(out.text, HasSubstr("3 arch plugins are installed: trn1.2xlarge unless"));
+  EXPECT_THAT(out.text, HasSubstr("the software device is a trn1.2xlarge (sunda)"));
+}
+
+TEST_F(PluginFailure, MissingPortOfTheDeviceThatIsAskedFor) {
+  fs::remove(plugins() + "/emulator.plugin.yaml");
+  fs::remove(plugins() + "/opennrt-emulator.so");
+  const Outcome out = init();
+  EXPECT_EQ(out.status, NRT_INVALID) << out.text;
+  EXPECT_THAT(out.text, HasSubstr("OPENNRT_DEVICE=emulator: no port plugin emulator found in "));
+  EXPECT_THAT(out.text, ::testing::Not(HasSubstr("/dev/neuron")));
 }
 
 TEST_F(PluginFailure, EachFamilyServesItsProducts) {

@@ -85,6 +85,8 @@ TEST_F(ToolInspect, AGoodProgramHasNoFindings) {
   const std::string neff = model();
   ASSERT_EQ(run(neff + " --verify=poison,races,coverage,bounds"), 0) << err_;
   EXPECT_NE(out_.find("verify: no findings\n"), std::string::npos) << out_;
+  ASSERT_EQ(run(neff + " --verify=none"), 0);
+  EXPECT_EQ(out_.find("verify"), std::string::npos) << out_;
   ASSERT_EQ(run(neff), 0);
   EXPECT_EQ(out_.find("verify"), std::string::npos) << out_;
 }
@@ -132,6 +134,57 @@ TEST_F(ToolInspect, DumpsAreTakenAfterTheRecordAndCompared) {
   EXPECT_SAID("compare out: match, 0 of 256000 elements differ");
   EXPECT_SAID("compare o: match");
   EXPECT_SAID("verify: no findings");
+}
+
+// Without a type a dump of an input or output has the tensor's, and can be given
+// back as an input or compared.
+TEST_F(ToolInspect, DumpsOfTensorsHaveTheirFormAndAreTakenBack) {
+  const std::string neff = model();
+  ASSERT_EQ(run(neff + " --fill ones --dump-dir " + dir_ +
+                " --break POOL:4 --dump a=var:a --dump o=var:out"),
+            0)
+      << out_ << err_;
+  EXPECT_NE(contents(dir_ + "/a.npy").find("'<f4'"), std::string::npos);
+  EXPECT_NE(contents(dir_ + "/a.npy").find("(256000,"), std::string::npos);
+  ASSERT_EQ(run(neff + " -i a=" + dir_ + "/a.npy --fill ones --compare out=" + dir_ + "/o.npy"), 0)
+      << out_ << err_;
+  EXPECT_SAID("compare out: match, 0 of 256000");
+  // A dump of this run is there only after it.
+  ASSERT_EQ(run(neff + " --fill ones --dump-dir " + dir_ +
+                "/new --break POOL:4 --dump o=var:out --compare out=" + dir_ +
+                "/new/o.npy --compare o=" + dir_ + "/o.npy"),
+            0)
+      << out_ << err_;
+  EXPECT_SAID("compare out: match");
+  EXPECT_SAID("compare o: match");
+}
+
+TEST_F(ToolInspect, InputsOfAnotherTypeOrShapeAreRefused) {
+  const std::string neff = model();
+  write_npy(dir_ + "/i.npy", "<i4", "(256000,)", floats(kElements, 1));
+  EXPECT_EQ(run(neff + " -i a=" + dir_ + "/i.npy"), 1);
+  EXPECT_SAID("input a: " + dir_ + "/i.npy: elements are <i4, the tensor is float32: expected <f4");
+  write_npy(dir_ + "/s.npy", "<f4", "(256, 1000)", floats(kElements, 1));
+  EXPECT_EQ(run(neff + " -i a=" + dir_ + "/s.npy"), 1);
+  EXPECT_SAID("the shape is (256, 1000), the tensor's is (256000,)");
+  std::ofstream(dir_ + "/raw", std::ios::binary) << floats(kElements, 1);
+  EXPECT_EQ(run(neff + " -i a=" + dir_ + "/raw"), 0) << err_;
+}
+
+// A reference that cannot be compared costs no execution, and the outputs of this
+// run do not take its place.
+TEST_F(ToolInspect, ReferencesAreReadBeforeTheRun) {
+  const std::string neff = model();
+  write_npy(dir_ + "/i.npy", "<i4", "(256000,)", floats(kElements, 1));
+  EXPECT_EQ(run(neff + " --compare out=" + dir_ + "/i.npy"), 1);
+  EXPECT_SAID("--compare: out: " + dir_ + "/i.npy: elements are <i4");
+  EXPECT_FALSE(said("latency us")) << out_;
+  EXPECT_EQ(run(neff + " --break PE:1 --dump x=var:a --compare x=/no/such.npy"), 1);
+  EXPECT_SAID("/no/such.npy: No such file");
+  EXPECT_FALSE(said("latency us")) << out_;
+  write_npy(dir_ + "/out.npy", "<f4", "(256000,)", floats(kElements, 7));
+  EXPECT_EQ(run(neff + " --fill ones -o " + dir_ + " --compare out=" + dir_ + "/out.npy"), 1);
+  EXPECT_SAID("compare out: MISMATCH, 256000 of 256000");
 }
 
 TEST_F(ToolInspect, RawDumpsHoldTheBytesAlone) {

@@ -202,10 +202,10 @@ NRT_STATUS nrt_get_attached_efa_bdf(const void* va, char* efa_bdf, size_t* len);
 /* --- models --- */
 
 /* Loads a compiled model. neff_bytes may be freed after return. vnc: logical
- * core, or -1 for the one with the fewest models. vnc_count: -1 or 1.
- * NRT_INVALID: broken file or argument, or built for another silicon;
- * NRT_UNSUPPORTED_NEFF_VERSION: newer or Inferentia1 file;
- * NRT_LOAD_NOT_ENOUGH_NC: needs more cores; NRT_RESOURCE: out of memory. */
+ * core, or -1 for the one with the fewest models. vnc_count: -1 or 1. An
+ * initialised runtime sets *model to NULL when it fails. NRT_INVALID: broken file or
+ * argument, or built for another silicon; NRT_UNSUPPORTED_NEFF_VERSION: newer or Inferentia1
+ * file; NRT_LOAD_NOT_ENOUGH_NC: needs more cores; NRT_RESOURCE: out of memory. */
 NRT_STATUS nrt_load(const void* neff_bytes, size_t size, int32_t vnc, int32_t vnc_count,
                     nrt_model_t** model);
 /* nrt_load for a model with collectives: this process is rank ctx_device_id of

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,9 +18,35 @@ std::string describe(const char* what, const char* name, std::uint64_t bytes, in
          " bytes) failed: " + std::strerror(error);
 }
 
+// The limit of this process, "" when there is none below `bytes`.
+std::string limit_text(__rlimit_resource resource, const char* option, std::uint64_t bytes) {
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+      (resource == RLIMIT_FSIZE && limit.rlim_cur >= bytes))
+    return "";
+  return std::string("limited to ") + std::to_string(limit.rlim_cur) + " bytes (ulimit " + option +
+         ")";
+}
+
+constexpr const char* kHbmSetting = "OPENNRT_EMULATOR_HBM_BYTES (emulator.hbm_bytes)";
+constexpr const char* kHostSetting = "OPENNRT_EMULATOR_HOST_BYTES (emulator.host_bytes)";
+
+const char* size_setting(const std::string& name) {
+  if (name == "opennrt-hbm") return kHbmSetting;
+  return name == "opennrt-host" ? kHostSetting : nullptr;
+}
+
 }  // namespace
 
 std::unique_ptr<Region> Region::create(const char* name, std::uint64_t bytes, std::string* error) {
+  // Beyond the limit the system ends the process by a signal.
+  if (const std::string limit = limit_text(RLIMIT_FSIZE, "-f", bytes); !limit.empty()) {
+    const char* setting = size_setting(name);
+    *error = std::string("device memory ") + name + " is a memory file of " +
+             std::to_string(bytes) + " bytes, files of this process are " + limit +
+             "; raise the limit" + (setting ? std::string(" or lower ") + setting : "");
+    return nullptr;
+  }
   int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd >= 0 && fd <= STDERR_FILENO) {
     // The process closed its standard streams. What it prints all the same must
@@ -47,8 +74,14 @@ std::unique_ptr<Region> Region::create(const char* name, std::uint64_t bytes, st
   }
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   if (data == MAP_FAILED) {
-    *error = describe("mmap", name, bytes, errno) +
-             "; a limit on the address space (ulimit -v) may be too low";
+    const int reason = errno;
+    const std::string limit = limit_text(RLIMIT_AS, "-v", bytes);
+    // HBM and host memory take most of the address space, whichever region comes last.
+    *error = describe("mmap", name, bytes, reason) + "; " +
+             (limit.empty()
+                  ? ""
+                  : "the address space of this process is " + limit + ": raise the limit or ") +
+             "lower " + kHbmSetting + " or " + kHostSetting;
     close(fd);
     return nullptr;
   }

@@ -84,9 +84,24 @@ bool Inspector::image(std::uint32_t core, std::uint32_t engine, std::uint32_t su
 }
 
 void Inspector::variable(std::uint32_t core, std::uint64_t pa, std::uint64_t bytes,
-                         std::string name) {
+                         std::string name, ArrayForm form) {
   const std::lock_guard lock(mutex_);
-  variables_[{core, std::move(name)}] = {pa, bytes};
+  variables_[{core, std::move(name)}] = {pa, bytes, std::move(form)};
+}
+
+bool Inspector::parse_form(std::string_view type, std::string_view dimensions, ArrayForm* out) {
+  ArrayForm form;
+  form.type = find_dump_type(type);
+  if (type.empty() || dimensions.empty()) return false;
+  if (dimensions == "-") dimensions = {};
+  while (!dimensions.empty()) {
+    std::uint64_t n = 0;
+    if (!take(&dimensions, &n)) return false;
+    form.shape.push_back(n);
+    if (!dimensions.empty() && (!take(&dimensions, 'x') || dimensions.empty())) return false;
+  }
+  *out = form.type ? std::move(form) : ArrayForm{};
+  return true;
 }
 
 void Inspector::forget(std::uint64_t pa, std::uint64_t bytes) {
@@ -132,7 +147,8 @@ bool Inspector::looks_after(std::uint64_t pc) const {
 }
 
 bool Inspector::collect(const Dump& dump, std::uint32_t core, std::vector<std::uint8_t>* data,
-                        std::vector<std::uint64_t>* shape, std::string* error) const {
+                        ArrayForm* form, std::string* error) const {
+  form->type = dump.type;
   if (dump.space == Dump::Space::kSbuf || dump.space == Dump::Space::kPsum) {
     const bool sbuf = dump.space == Dump::Space::kSbuf;
     const nrtp_arch_geometry& g = map_.geometry();
@@ -150,10 +166,10 @@ bool Inspector::collect(const Dump& dump, std::uint32_t core, std::vector<std::u
       const std::uint8_t* at = memory + (dump.first_partition + p) * stride + dump.first_byte;
       data->insert(data->end(), at, at + dump.bytes);
     }
-    *shape = {dump.partitions, dump.bytes / dump.type->bytes};
+    form->shape = {dump.partitions, dump.bytes / dump.type->bytes};
     return true;
   }
-  Place place{dump.first_byte, dump.bytes};
+  Place place{dump.first_byte, dump.bytes, {}};
   if (dump.space == Dump::Space::kVariable) {
     const auto found = variables_.find({core, dump.variable});
     if (found == variables_.end()) {
@@ -162,6 +178,7 @@ bool Inspector::collect(const Dump& dump, std::uint32_t core, std::vector<std::u
       return false;
     }
     place = found->second;
+    if (!dump.type_given && place.form.type) form->type = place.form.type;
   }
   const std::uint8_t* memory = map_.memory(place.pa, place.bytes);
   if (!memory) {
@@ -171,13 +188,20 @@ bool Inspector::collect(const Dump& dump, std::uint32_t core, std::vector<std::u
         std::to_string(place.bytes) + " bytes at " + text + " are not all memory of the device";
     return false;
   }
-  if (place.bytes % dump.type->bytes != 0) {
-    *error = std::to_string(place.bytes) + " bytes are no whole number of " + dump.type->name +
+  const std::uint64_t width = form->type->bytes;
+  if (place.bytes % width != 0) {
+    *error = std::to_string(place.bytes) + " bytes are no whole number of " + form->type->name +
              " elements";
     return false;
   }
   data->assign(memory, memory + place.bytes);
-  *shape = {place.bytes / dump.type->bytes};
+  // The shape of the tensor when its elements are as wide, else flat.
+  std::uint64_t elements = 1;
+  for (const std::uint64_t n : place.form.shape) elements *= n;
+  if (place.form.type && elements * width == place.bytes)
+    form->shape = place.form.shape;
+  else
+    form->shape = {place.bytes / width};
   return true;
 }
 
@@ -187,10 +211,10 @@ void Inspector::write(std::size_t index, std::uint32_t core) {
   state.done = true;
   state.failure.clear();
   std::vector<std::uint8_t> data;
-  std::vector<std::uint64_t> shape;
+  ArrayForm form;
   const std::string path = options_.directory + "/" + item.file;
-  if (collect(item.what, core, &data, &shape, &state.failure))
-    write_file(path, path.ends_with(".npy") ? npy_header(*item.what.type, shape) : std::string(),
+  if (collect(item.what, core, &data, &form, &state.failure))
+    write_file(path, path.ends_with(".npy") ? npy_header(*form.type, form.shape) : std::string(),
                data, &state.failure);
   if (!state.failure.empty())
     log_("dump " + item.what_text + " at " + item.at_text + ": " + state.failure);

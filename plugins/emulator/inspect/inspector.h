@@ -25,6 +25,12 @@ struct InspectOptions {
   std::string directory = ".";
 };
 
+// What is known of the elements of a variable. Without a type: nothing.
+struct ArrayForm {
+  const DumpType* type = nullptr;
+  std::vector<std::uint64_t> shape;
+};
+
 class Inspector {
  public:
   using Log = std::function<void(const std::string& text)>;
@@ -37,7 +43,11 @@ class Inspector {
   // left of it), separated by spaces. False: not understood.
   bool image(std::uint32_t core, std::uint32_t engine, std::uint32_t subgraph, std::uint64_t pa,
              std::uint64_t bytes, std::string_view runs);
-  void variable(std::uint32_t core, std::uint64_t pa, std::uint64_t bytes, std::string name);
+  void variable(std::uint32_t core, std::uint64_t pa, std::uint64_t bytes, std::string name,
+                ArrayForm form = {});
+  // "TYPE DIMxDIM...", "TYPE -" without dimensions. False: not understood. A type
+  // that dumps do not have is no form.
+  static bool parse_form(std::string_view type, std::string_view dimensions, ArrayForm* out);
   // Nothing that starts in the range means anything any more.
   void forget(std::uint64_t pa, std::uint64_t bytes);
 
@@ -67,6 +77,7 @@ class Inspector {
   };
   struct Place {
     std::uint64_t pa, bytes;
+    ArrayForm form;
   };
   struct State {
     bool done = false;
@@ -77,7 +88,7 @@ class Inspector {
   void drop_images(std::uint64_t pa, std::uint64_t bytes);
   void write(std::size_t item, std::uint32_t core);
   bool collect(const Dump& dump, std::uint32_t core, std::vector<std::uint8_t>* data,
-               std::vector<std::uint64_t>* shape, std::string* error) const;
+               ArrayForm* form, std::string* error) const;
 
   const InspectOptions options_;
   const AddressMap& map_;

@@ -67,6 +67,7 @@ std::string type_names() {
 
 bool take_type(std::string_view name, const std::string& where, Dump* out, std::string* error) {
   out->type = find_dump_type(name);
+  out->type_given = true;
   if (out->type) return true;
   return fail(error,
               where + ": \"" + std::string(name) + "\" is no data type; known are " + type_names());
@@ -203,6 +204,7 @@ bool parse_dump(std::string_view text, Dump* out, std::string* error) {
     std::string_view name = text.substr(std::min<std::size_t>(4, text.size()));
     if (parts.size() > 2 && find_dump_type(parts.back())) {
       d.type = find_dump_type(parts.back());
+      d.type_given = true;
       name.remove_suffix(parts.back().size() + 1);
     }
     if (name.empty()) return fail(error, where + ": expected var:NAME[:DTYPE]");

@@ -10,7 +10,8 @@
 //   dump   sbuf:PARTITIONS:BYTES:DTYPE   psum:PARTITIONS:BYTES:DTYPE
 //          var:NAME[:DTYPE]              hbm:ADDRESS:BYTES[:DTYPE]
 //          PARTITIONS, BYTES of sbuf and psum: N, FIRST-LAST or FIRST+COUNT;
-//          BYTES of hbm: a count. Without DTYPE: uint8.
+//          BYTES of hbm: a count. Without DTYPE: the type of an input or output, if
+//          it is in the list, else uint8.
 //   item   "BREAK DUMP FILE", in each word %XX for ' ', ',' and '%'
 #pragma once
 
@@ -42,6 +43,7 @@ struct Dump {
   std::uint64_t bytes = 0;       // of a partition; kVariable: 0, all of it
   std::string variable;
   const DumpType* type = nullptr;
+  bool type_given = false;
 };
 
 struct InspectItem {

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -33,6 +34,7 @@ class WholeFile {
   WholeFile(WholeFile&& other) noexcept
       : path_(std::move(other.path_)),
         temporary_(std::move(other.temporary_)),
+        written_(other.written_),
         fd_(std::exchange(other.fd_, -1)) {}
   WholeFile& operator=(WholeFile&&) = delete;
 
@@ -40,6 +42,7 @@ class WholeFile {
     discard();
     path_ = std::move(path);
     temporary_.clear();
+    written_ = 0;
     struct stat info;
     if (stat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
       if (S_ISDIR(info.st_mode)) return EISDIR;
@@ -56,6 +59,13 @@ class WholeFile {
   }
 
   int write(const void* data, std::size_t bytes) {
+    // Beyond the limit of the process (ulimit -f) a write raises SIGXFSZ.
+    rlimit limit;
+    if (!temporary_.empty() && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY &&
+        (written_ > limit.rlim_cur || bytes > limit.rlim_cur - written_))
+      return EFBIG;
+    written_ += bytes;
     for (const char* at = static_cast<const char*>(data); bytes != 0;) {
       const ssize_t n = ::write(fd_, at, bytes);
       if (n < 0 && errno == EINTR) continue;
@@ -84,6 +94,7 @@ class WholeFile {
   }
 
   std::string path_, temporary_;
+  std::size_t written_ = 0;
   int fd_ = -1;
 };
 

@@ -74,6 +74,13 @@ bool put_stream(std::span<const std::byte> stream, isa::Generation generation, c
   return sink.put(text);
 }
 
+// The range names a record of a stream of at most that many.
+Status check_range(const Range& range, std::uint64_t records, const std::string& where) {
+  if (range.whole() || range.first <= records) return Status::ok();
+  return Status::invalid("--range={}:...: {} has {} records, counted from 1", range.first, where,
+                         records);
+}
+
 // Everything of a model that the options ask for.
 Status put_model(const Model& model, std::optional<std::size_t> engine,
                  std::optional<std::uint64_t> subgraph, const Range& range, Sink& sink) {
@@ -81,6 +88,12 @@ Status put_model(const Model& model, std::optional<std::size_t> engine,
   if (subgraph && *subgraph >= graphs.size())
     return Status::invalid("--subgraph={}: the model has {}, counted from 0", *subgraph,
                            graphs.size());
+  std::uint64_t longest = 0;
+  for (std::size_t g = 0; g < graphs.size(); ++g)
+    for (std::size_t e = 0; e < neff::kEngines; ++e)
+      if ((!subgraph || *subgraph == g) && (!engine || *engine == e))
+        longest = std::max<std::uint64_t>(longest, graphs[g].streams[e].size() / isa::kRecordBytes);
+  ONRT_TRY(check_range(range, longest, "the longest stream that is asked for"));
   std::string text = fmt::format(".target {}\n", isa::generation_name(model.generation));
   for (std::size_t g = 0; g < graphs.size(); ++g) {
     if (subgraph && *subgraph != g) continue;
@@ -138,6 +151,8 @@ int neff_disasm(const Words& words) {
                                                  *name));
     const auto stream = read_whole(path);
     if (!stream) return fail("disasm", stream.status());
+    const Status inside = check_range(*range, stream->size() / isa::kRecordBytes, path);
+    if (!inside.is_ok()) return fail("disasm", inside);
     std::string head = fmt::format(".target {}\n", *name);
     if (sink.put(head)) put_stream(*stream, *target, *range, sink);
   } else {

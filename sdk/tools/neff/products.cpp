@@ -13,18 +13,21 @@
 namespace opennrt::tools {
 namespace {
 
-// In a build tree or a tarball the plugins are in lib/plugins beside bin/.
+// In a build tree or a tarball the plugins are in lib/plugins beside bin/; an
+// installation has its own place, wherever its prefix is now.
 void add_own_plugins(config::Environment& environment) {
   char self[4096];
   const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
   if (n <= 0) return;
   const auto bin =
       std::filesystem::path(std::string(self, static_cast<std::size_t>(n))).parent_path();
-  const auto plugins = bin.parent_path() / "lib" / "plugins";
-  std::error_code error;
-  if (!std::filesystem::is_directory(plugins, error)) return;
-  std::string& path = environment["OPENNRT_PLUGIN_PATH"];
-  path += (path.empty() ? "" : ":") + plugins.string();
+  for (const char* place : {"../lib/plugins", OPENNRT_PLUGINS_FROM_BIN}) {
+    const auto plugins = (bin / place).lexically_normal();
+    std::error_code error;
+    if (!std::filesystem::is_directory(plugins, error)) continue;
+    std::string& path = environment["OPENNRT_PLUGIN_PATH"];
+    path += (path.empty() ? "" : ":") + plugins.string();
+  }
 }
 
 bool runs_target(const nrtp_arch_plugin& arch, const std::string& target) {

@@ -104,7 +104,16 @@ TEST_F(BookTest, CoreRequests) {
   EXPECT_EQ(with({{"NEURON_RT_NUM_CORES", "1"}})->count, 1u);
   EXPECT_EQ(with({{"NEURON_RT_NUM_CORES", "4"}})->count, 4u);  // two devices
   EXPECT_EQ(with({{"NEURON_RT_NUM_CORES", "3"}}).status().code(), NRT_INVALID);
-  EXPECT_EQ(with({{"NEURON_RT_NUM_CORES", "9"}}).status().code(), NRT_INVALID);
+  auto many = with({{"NEURON_RT_NUM_CORES", "9"}});
+  EXPECT_EQ(many.status().code(), NRT_INVALID);
+  EXPECT_THAT(std::string(many.status().message()),
+              HasSubstr("NEURON_RT_NUM_CORES (cores.count) is 9"));
+  const std::string file = directory_.write("c.yaml", "cores:\n  count: 9\n");
+  EXPECT_THAT(std::string(with({{"OPENNRT_CONFIG", file}}).status().message()),
+              HasSubstr(file + ":2 (cores.count) is 9"));
+  const std::string visible = directory_.write("v.yaml", "cores:\n  visible: 7-9\n");
+  EXPECT_THAT(std::string(with({{"OPENNRT_CONFIG", visible}}).status().message()),
+              HasSubstr(visible + ":2 (cores.visible): visible cores 7-9: core 9"));
 }
 
 TEST_F(BookTest, ReservationMapsLogicalCores) {
@@ -197,7 +206,7 @@ TEST_F(BookTest, AutomaticChoiceOfTheDriverLayer) {
 TEST_F(BookTest, MissingPlugins) {
   configure();
   EXPECT_THAT(std::string(Driver::open(loader_, *config_).status().message()),
-              HasSubstr("device: double: no port plugin double found in"));
+              HasSubstr("conf.yaml:1: device=double: no port plugin double found in"));
   directory_.manifest("port.plugin.yaml", "port", "double", test::PluginDirectory::library("port"));
   configure();
   EXPECT_THAT(std::string(Driver::open(loader_, *config_).status().message()),

@@ -100,6 +100,26 @@ TEST_F(ConfigTest, UnknownKeyIsAWarningWithFileAndLine) {
   EXPECT_THAT(issue_text(l), HasSubstr(f + ":3: unknown key exec.timeout; `opennrt config` lists"));
   EXPECT_THAT(issue_text(l), HasSubstr(f + ":4: unknown key foo; `opennrt config` lists"));
   EXPECT_EQ(l.issues.size(), 2u);
+  for (const Issue& issue : l.issues) EXPECT_TRUE(issue.always) << issue.text;  // as variables are
+}
+
+TEST_F(ConfigTest, MessagesNameTheSourceOfAValue) {
+  const auto f = file("c.yaml", "cores: {count: 2,\n  visible: 1-0}\n");
+  const Loaded l = load_with({{"OPENNRT_CONFIG", f}, {"NEURON_RT_EXEC_TIMEOUT", "60"}});
+  const Config& c = *l.config;
+  EXPECT_EQ(c.source(Key::kCoresCount), f + ":1 (cores.count)");
+  EXPECT_EQ(c.assignment(Key::kCoresCount), f + ":1: cores.count=2");
+  EXPECT_EQ(c.source(Key::kExecTimeoutS), "NEURON_RT_EXEC_TIMEOUT (exec.timeout_s)");
+  EXPECT_EQ(c.assignment(Key::kExecTimeoutS), "NEURON_RT_EXEC_TIMEOUT=60");
+  EXPECT_EQ(c.source(Key::kExecXuQueueDepth), "exec.xu_queue_depth");
+  EXPECT_EQ(c.assignment(Key::kExecXuQueueDepth), "exec.xu_queue_depth=8");
+}
+
+TEST_F(ConfigTest, AFileThatSaysTwoThingsIsQuotedWithItsKeys) {
+  const auto f = file("c.yaml", "cores: {count: 2,\n  visible: 0-1}\n");
+  const Loaded l = load_with({{"OPENNRT_CONFIG", f}});
+  EXPECT_THAT(issue_text(l), HasSubstr(f + ":1: cores.count=2 is ignored because " + f +
+                                       ":2 (cores.visible) names the cores"));
 }
 
 TEST_F(ConfigTest, EveryMistakeIsReportedAtOnce) {
@@ -253,8 +273,8 @@ TEST_F(ConfigTest, MissingPluginDirectoryIsTold) {
   const Loaded l = load_with({{"OPENNRT_PLUGIN_PATH", dir_ + ":" + dir_ + "/none"}});
   ASSERT_EQ(l.issues.size(), 1u);
   EXPECT_TRUE(l.issues[0].always);
-  EXPECT_EQ(l.issues[0].text,
-            "OPENNRT_PLUGIN_PATH: plugin directory " + dir_ + "/none does not exist");
+  EXPECT_EQ(l.issues[0].text, "OPENNRT_PLUGIN_PATH (plugins.path): plugin directory " + dir_ +
+                                  "/none does not exist");
 }
 
 TEST_F(ConfigTest, NonsenseAsLogLevelIsToldAtAnyLevel) {

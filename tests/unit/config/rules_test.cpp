@@ -71,7 +71,8 @@ TEST_F(RulesTest, PacketSizesByPriorityWin) {
   const Loaded l = load_with({{"NEURON_RT_DBG_CC_DMA_PACKET_SIZE", "4096"},
                               {"NEURON_RT_DBG_CC_DMA_COPY_DMA_PRIO_PKT_SIZE", "1,2,3,4,5"}});
   EXPECT_THAT(issue_text(l), HasSubstr("NEURON_RT_DBG_CC_DMA_PACKET_SIZE=4096 is ignored because "
-                                       "NEURON_RT_DBG_CC_DMA_COPY_DMA_PRIO_PKT_SIZE gives"));
+                                       "NEURON_RT_DBG_CC_DMA_COPY_DMA_PRIO_PKT_SIZE "
+                                       "(cc.copy_prio_packet_bytes) gives"));
   EXPECT_EQ(load_with({{"NEURON_RT_DBG_CC_DMA_COPY_DMA_PRIO_PKT_SIZE", "1,2,3,4,5"}}).issues.size(),
             0u);
   const Loaded many =

@@ -182,9 +182,10 @@ TEST(Port, ControlAnswersAndRefuses) {
   EXPECT_EQ(ask(a, "finding 0"), "");
   EXPECT_EQ(ask(a, "findings 0"), "0");
   const std::string invalid = std::to_string(-EINVAL), absent = std::to_string(-ENODEV);
-  for (const char* request :
-       {"", "nonsense", "engine", "engine 0", "engine 0 0", "engine x 0 0", "finding",
-        "image 0 0 0 0 0", "image", "variable 0 0 0", "variable 0 0 x 4"})
+  for (const char* request : {"", "nonsense", "engine", "engine 0", "engine 0 0", "engine x 0 0",
+                              "finding", "image 0 0 0 0 0", "image", "variable 0 0 0",
+                              "variable 0 0 x 4", "tensor 0 0 0 4", "tensor 0 0 0 4 float32",
+                              "tensor 0 0 0 4 float32 2x name", "tensor 0 0 0 4 float32 x2 name"})
     EXPECT_EQ(ask(a, request), invalid) << request;
   for (const char* request :
        {"engine 1 0 0", "engine 0 2 0", "engine 0 0 5", "finding 1", "image 0 9 0 0 0 64 1:1:1",
@@ -193,6 +194,16 @@ TEST(Port, ControlAnswersAndRefuses) {
   // Nobody inspects: heard and forgotten.
   EXPECT_EQ(ask(a, "image 0 0 0 0 0x0 64 nonsense"), "");
   EXPECT_EQ(ask(a, "variable 0 0 0x0 4 name"), "");
+  EXPECT_EQ(ask(a, "tensor 0 0 0x0 4 float32 1 name"), "");
+  EXPECT_EQ(ask(a, "tensor 0 0 0x0 4 unknown - name"), "");
+}
+
+TEST(Port, ControlTellsTheMemoryThatTheMachineHas) {
+  TestHost host;
+  host.settings["emulator.hbm_bytes"] = "64M";
+  Attached a(host);
+  ASSERT_EQ(a.result, 0);
+  EXPECT_EQ(ask(a, "memory"), "67108864");
 }
 
 TEST(Port, InspectionIsReadAndReportedAtTheLastDetach) {

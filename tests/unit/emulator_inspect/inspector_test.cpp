@@ -244,6 +244,43 @@ TEST_F(Inspected, VariablesAndAddresses) {
   EXPECT_EQ(log_.size(), 4u);
 }
 
+// The form of an input or output is that of its dump, unless another type is named.
+TEST_F(Inspected, TensorsKeepTheirForm) {
+  make({{"SP:1", "var:x", "x.npy"},
+        {"SP:1", "var:x:uint32", "u.npy"},
+        {"SP:1", "var:x:uint8", "b.npy"},
+        {"SP:1", "var:plain", "p.npy"}});
+  const std::uint32_t values[] = {1, 2, 3, 4, 5, 6};
+  ASSERT_EQ(dev().write(kData, values, sizeof values), 0);
+  ArrayForm form;
+  ASSERT_TRUE(Inspector::parse_form("float32", "2x3", &form));
+  inspector().variable(0, kData, sizeof values, "x", form);
+  inspector().variable(0, kData, sizeof values, "plain");
+  Program p;
+  p.add(notify_start()).add(nop()).add(halt());
+  ASSERT_TRUE(inspector().image(0, NRTP_ENGINE_SP, 0, kProgram, p.bytes.size(), "1:1:1"));
+  execute(p);
+  const auto has = [&](const char* file, const char* descr, const char* shape) {
+    const std::string text = contents(file);
+    return text.find(descr) != std::string::npos && text.find(shape) != std::string::npos;
+  };
+  EXPECT_TRUE(has("x.npy", "'<f4'", "(2, 3)"));
+  EXPECT_TRUE(has("u.npy", "'<u4'", "(2, 3)"));
+  EXPECT_TRUE(has("b.npy", "'|u1'", "(24, )")) << contents("b.npy");
+  EXPECT_TRUE(has("p.npy", "'|u1'", "(24, )"));
+}
+
+TEST(Inspector, FormsAreTypesAndDimensions) {
+  ArrayForm form;
+  EXPECT_TRUE(Inspector::parse_form("int8", "-", &form));
+  EXPECT_STREQ(form.type->name, "int8");
+  EXPECT_TRUE(form.shape.empty());
+  EXPECT_TRUE(Inspector::parse_form("unknown", "3", &form));
+  EXPECT_EQ(form.type, nullptr);
+  for (const char* dimensions : {"", "x", "2x", "x2", "2xx3", "a", "2,3", "99999999999999999999"})
+    EXPECT_FALSE(Inspector::parse_form("int8", dimensions, &form)) << dimensions;
+}
+
 TEST_F(Inspected, ForgottenRangesMeanNothing) {
   make({{"SP:1", "var:x", "x.bin"}, {"SP:1", "sbuf:3:0+4:uint32", "a.bin"}});
   Program p;

@@ -99,6 +99,10 @@ class NeffCommand(unittest.TestCase):
         for stream in streams:
             twin = self.dir / "members" / stream.relative_to(self.dir / "streams")
             self.assertEqual(stream.read_bytes(), twin.read_bytes(), stream)
+        beyond = run("disasm", self.model, "--engine=dve", "--range=6:9", code=1)
+        self.assertIn("--range=6:...: the longest stream that is asked for has 5 records", beyond.stderr)
+        self.assertEqual(beyond.stdout, "")
+        self.assertIn("# 5", run("disasm", self.model, "--engine=dve", "--range=5:9").stdout)
         one = run("disasm", self.model, "--engine=dve", "--range", "3:3").stdout
         self.assertIn("TENSOR_TENSOR_ARITH_OP", one)
         self.assertIn("  # 3\n", one)

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/plugin_directory.h"
@@ -16,7 +17,7 @@ using ::testing::HasSubstr;
 
 std::vector<Candidate> discover_in(std::vector<std::string> directories,
                                    std::vector<std::string> disable = {}) {
-  return discover({std::move(directories), std::move(disable)});
+  return discover({.directories = std::move(directories), .disable = std::move(disable)});
 }
 
 TEST(Manifest, ReadsEveryKeyAndResolvesTheLibraryAgainstItself) {
@@ -119,6 +120,36 @@ TEST(Discovery, LibraryWithoutManifestIsNamed) {
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[1].verdict, Verdict::kRefused);
   EXPECT_EQ(all[1].reason, a.file("opennrt-lost.so") + ": no manifest of this directory names it");
+}
+
+TEST(Discovery, TroublesNameWhatCannotBeReadOrIsNamedInVain) {
+  PluginDirectory a;
+  const std::string file = a.write("file", "");
+  const Search search{.directories = {a.path(), "/no/such/named", file, "/no/such/default"},
+                      .configured = 2,
+                      .disable = {}};
+  EXPECT_THAT(troubles(search),
+              ::testing::ElementsAre("plugin directory /no/such/named: No such file or directory",
+                                     "plugin directory " + file + ": Not a directory"));
+}
+
+TEST(Discovery, DirectoriesWithoutPermissionAreTold) {
+  PluginDirectory a;
+  a.manifest("n.plugin.yaml", "ndl", "x", "/x.so");
+  ASSERT_EQ(chmod(a.path().c_str(), 0), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    constexpr uid_t kNobody = 65534;
+    if (geteuid() == 0 && seteuid(kNobody) != 0) _exit(9);
+    const Search search{.directories = {a.path()}, .configured = 0, .disable = {}};
+    const std::vector<std::string> expected = {"plugin directory " + a.path() +
+                                               ": Permission denied"};
+    _exit(troubles(search) == expected && discover(search).empty() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  chmod(a.path().c_str(), 0700);
 }
 
 TEST(Ranking, PriorityThenVersionThenDirectory) {

@@ -41,6 +41,29 @@ class LoaderTest : public ::testing::Test {
   Loader loader_;
 };
 
+TEST_F(LoaderTest, WhatIsMissedMayBeInADirectoryThatIsNotThere) {
+  const std::string both = directory_.path() + ":/no/such/directory";
+  const auto loaded =
+      config::load({.system_file = "", .environment = {{"OPENNRT_PLUGIN_PATH", both}}});
+  loader_.configure(loaded.config);
+  EXPECT_THAT(std::string(loader_.port("other").status().message()),
+              HasSubstr("plugin directory /no/such/directory: No such file or directory"));
+}
+
+// Nobody named a product and there is a choice: no silicon is taken at random.
+TEST_F(LoaderTest, SeveralArchsWithoutTheUsualOneAreNoChoice) {
+  directory_.add_working_set();
+  directory_.manifest("other.plugin.yaml", "arch", "other", "/no/such/library.so",
+                      "arch_type: 257\n");
+  configure();
+  const std::string message(loader_.arch(0).status().message());
+  EXPECT_THAT(message, HasSubstr("no arch plugin lists the product 'trn1.2xlarge'"));
+  EXPECT_THAT(message, HasSubstr("double lists double.small, double.large"));
+  EXPECT_THAT(message, HasSubstr("/no/such/library.so"));
+  configure({{"OPENNRT_CONFIG", directory_.write("c.yaml", "plugins: {arch: double}\n")}});
+  EXPECT_TRUE(loader_.arch(0).is_ok());
+}
+
 TEST_F(LoaderTest, WorkingSetLoads) {
   directory_.add_working_set();
   configure();

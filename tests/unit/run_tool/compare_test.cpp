@@ -105,13 +105,13 @@ TEST(Compare, ReferencesOfNarrowFormatsMayBeFloat32) {
   std::string error;
   ASSERT_TRUE(write_array(path, NRT_DTYPE_FLOAT32, {2}, floats({1, 2}).bytes, &error)) << error;
   TypedData out;
-  EXPECT_TRUE(read_reference(path, NRT_DTYPE_BFLOAT16, &out, &error)) << error;
+  EXPECT_TRUE(read_reference(path, NRT_DTYPE_BFLOAT16, nullptr, &out, &error)) << error;
   EXPECT_EQ(out.dtype, NRT_DTYPE_FLOAT32);
   EXPECT_EQ(out.bytes, floats({1, 2}).bytes);
-  EXPECT_FALSE(read_reference(path, NRT_DTYPE_INT32, &out, &error));
+  EXPECT_FALSE(read_reference(path, NRT_DTYPE_INT32, nullptr, &out, &error));
   EXPECT_NE(error.find(path), std::string::npos) << error;
   unlink(path.c_str());
-  EXPECT_FALSE(read_reference(path, NRT_DTYPE_FLOAT32, &out, &error));
+  EXPECT_FALSE(read_reference(path, NRT_DTYPE_FLOAT32, nullptr, &out, &error));
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ TEST(RunOptions, DumpsBelongToTheBreakBeforeThem) {
   EXPECT_EQ(o.dumps[1].at, "sg01/PE:12");
   EXPECT_EQ(o.dumps[1].dtype, "float32");
   EXPECT_EQ(o.dumps[2].at, "SP:1@2");
-  EXPECT_EQ(o.dumps[2].dtype, "uint8");
+  EXPECT_EQ(o.dumps[2].dtype, "");  // of the variable
+  EXPECT_EQ(o.dumps[2].variable, "x:0");
   EXPECT_EQ(o.dump_dir, "d");
 }
 
@@ -81,6 +82,7 @@ TEST(RunOptions, WrongArgumentsAreRefusedNamingTheOption) {
       {{"m", "--compare=out=f,rtol"}, "tolerance ''"},
       {{"m", "--compare=out=f,rtol=1,rtol=2"}, "rtol is given twice"},
       {{"m", "--executions=0"}, "--executions=0"},
+      {{"m", "-ia=zeros", "-ib=ones", "-ia=ramp"}, "input 'a' is given twice"},
       {{"m", "n"}, "unexpected argument n"},
   };
   for (const auto& [args, part] : wrong) {
