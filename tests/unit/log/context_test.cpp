@@ -173,9 +173,9 @@ TEST_F(LogContext, OtherSinksGetEachLineAtOnce) {
 }
 
 TEST_F(LogContext, EachCauseHasItsOwnRemedy) {
-  const Cause all[] = {Cause::kForeignNeff,  Cause::kDeviceMemory,  Cause::kDeviceInUse,
-                       Cause::kNoDevice,     Cause::kConfiguration, Cause::kExecutionTimeout,
-                       Cause::kPluginMissing};
+  const Cause all[] = {Cause::kForeignNeff,   Cause::kDeviceMemory,  Cause::kDeviceInUse,
+                       Cause::kNoDevice,      Cause::kConfiguration, Cause::kExecutionTimeout,
+                       Cause::kPluginMissing, Cause::kDeviceLost};
   static_assert(std::size(all) == static_cast<std::size_t>(Cause::kCount));
   EXPECT_EQ(static_cast<int>(Cause::kForeignNeff), 0);
   std::vector<std::string_view> seen;
