@@ -11,8 +11,8 @@ std::uint16_t Table::allocate() noexcept {
 bool Table::put(int fd, const Entry& entry) noexcept {
   if (fd < 0 || fd >= kNumbers) return false;
   const Held held(lock_);
-  std::atomic<std::uint16_t>& slot = slots_[static_cast<unsigned>(fd)];
-  std::uint16_t index = slot.load(std::memory_order_relaxed);
+  std::uint16_t& slot = slots_[static_cast<unsigned>(fd)];
+  std::uint16_t index = slot;
   if (index == 0) {
     index = allocate();
     if (index == 0) return false;
@@ -22,14 +22,14 @@ bool Table::put(int fd, const Entry& entry) noexcept {
   devices_.fetch_add((entry.kind == Kind::kDevice ? 1 : 0) - before, std::memory_order_relaxed);
   entries_[index - 1u] = entry;
   if (fd >= end_.load(std::memory_order_relaxed)) end_.store(fd + 1, std::memory_order_relaxed);
-  slot.store(index, std::memory_order_release);
+  __atomic_store_n(&slot, index, __ATOMIC_RELEASE);
   return true;
 }
 
 bool Table::find(int fd, Entry* out) noexcept {
   if (!ours(fd)) return false;
   const Held held(lock_);
-  const std::uint16_t index = slots_[static_cast<unsigned>(fd)].load(std::memory_order_relaxed);
+  const std::uint16_t index = slots_[static_cast<unsigned>(fd)];
   if (index == 0) return false;
   *out = entries_[index - 1u];
   return true;
@@ -38,11 +38,11 @@ bool Table::find(int fd, Entry* out) noexcept {
 bool Table::take(int fd, Entry* out) noexcept {
   if (!ours(fd)) return false;
   const Held held(lock_);
-  std::atomic<std::uint16_t>& slot = slots_[static_cast<unsigned>(fd)];
-  const std::uint16_t index = slot.load(std::memory_order_relaxed);
+  std::uint16_t& slot = slots_[static_cast<unsigned>(fd)];
+  const std::uint16_t index = slot;
   if (index == 0) return false;
   *out = entries_[index - 1u];
-  slot.store(0, std::memory_order_release);
+  __atomic_store_n(&slot, std::uint16_t{0}, __ATOMIC_RELEASE);
   free_[free_count_++] = index;
   if (out->kind == Kind::kDevice) devices_.fetch_sub(1, std::memory_order_relaxed);
   return true;

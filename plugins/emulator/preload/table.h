@@ -38,7 +38,7 @@ class Table {
 
   bool ours(int fd) const noexcept {
     return static_cast<unsigned>(fd) < kNumbers &&
-           slots_[static_cast<unsigned>(fd)].load(std::memory_order_acquire) != 0;
+           __atomic_load_n(&slots_[static_cast<unsigned>(fd)], __ATOMIC_ACQUIRE) != 0;
   }
   // Replaces an entry that is there. False: no room, or a number out of reach.
   bool put(int fd, const Entry& entry) noexcept;
@@ -57,9 +57,11 @@ class Table {
   std::uint16_t allocate() noexcept;
 
   Lock lock_;
-  std::atomic<int> devices_{0};                               // entries of that kind
-  std::atomic<int> end_{0};                                   // past the highest number ever used
-  std::array<std::atomic<std::uint16_t>, kNumbers> slots_{};  // index + 1 of the entry
+  std::atomic<int> devices_{0};  // entries of that kind
+  std::atomic<int> end_{0};      // past the highest number ever used
+  // Index + 1 of the entry, changed under the lock. No std::atomic: so many of
+  // them cannot be initialised by a compiler.
+  std::uint16_t slots_[kNumbers] = {};
   std::array<Entry, kEntries> entries_{};
   std::array<std::uint16_t, kEntries> free_{};
   std::uint16_t free_count_ = 0, fresh_ = 0;

@@ -137,7 +137,8 @@ static void numbers(void) {
   FAILS(open("/dev/neuron7", O_RDWR | O_CREAT, 0600), EACCES);
   FAILS(open("/dev/neuron0", O_RDWR | O_CREAT | O_EXCL, 0600), EEXIST);
   FAILS(open("/dev/neuron0", O_RDONLY | O_DIRECTORY), ENOTDIR);
-  FAILS(open(NULL, O_RDONLY), EFAULT);
+  const char* volatile no_path = NULL;
+  FAILS(open(no_path, O_RDONLY), EFAULT);
   closefrom(3);
   FAILS(ioctl(fd, OPEN_COUNT), EBADF);
 }
