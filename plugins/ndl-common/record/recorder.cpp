@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -27,6 +28,16 @@ namespace {
 using namespace trace;
 
 constexpr char kSetting[] = "ndl.record";
+
+// All requests but those that only keep books of memory: anything else may start
+// the device or wait for it.
+bool moves_data(uint32_t request) {
+  constexpr uint32_t kBooks[] = {kMemAllocV1, kMemAllocV2,         kMemFree,  kMemGetPa,
+                                 kMemGetInfo, kMemGetExtendedInfo, kChunkInfo};
+  return std::none_of(std::begin(kBooks), std::end(kBooks), [&](uint32_t book) {
+    return request_number(book) == request_number(request);
+  });
+}
 
 // The lock is never held while the port works.
 class Recorder final : UserMemory {
@@ -75,7 +86,7 @@ class Recorder final : UserMemory {
 
   int64_t ioctl(int fd, uint32_t request, uintptr_t arg) {
     const RequestShape* shape = find_shape(request);
-    Call call(*this, shape ? shape->name() : "ioctl");
+    Call call(*this, shape ? shape->name() : "ioctl", !shape || moves_data(request));
     call.arg("fd", Value::of_signed(fd));
     if (shape)
       call.inputs(*shape, arg);
@@ -153,7 +164,7 @@ class Recorder final : UserMemory {
     const std::lock_guard guard(lock_);
     if (!file_.is_open()) return;
     try {
-      note_changes("wait");
+      note_changes("wait", false);
     } catch (const std::bad_alloc&) {
       stop(-ENOMEM);
     }
@@ -166,11 +177,13 @@ class Recorder final : UserMemory {
   // ends the recording.
   class Call {
    public:
-    Call(Recorder& recorder, const char* name) : recorder_(recorder) {
+    // `moves`: whether the call may move data.
+    Call(Recorder& recorder, const char* name, bool moves = false)
+        : recorder_(recorder), moves_(moves) {
       guarded([&] {
         line_.call = name;
         const std::lock_guard guard(recorder.lock_);
-        if (recorder.file_.is_open()) recorder.note_changes("before");
+        if (recorder.file_.is_open()) recorder.note_changes("before", moves);
       });
     }
     void arg(const char* name, Value value) {
@@ -199,7 +212,7 @@ class Recorder final : UserMemory {
         line_.thread = recorder_.thread();
         line_.sequence = ++recorder_.sequence_;
         recorder_.write(to_text(line_));
-        recorder_.note_changes(seen);
+        recorder_.note_changes(seen, moves_);
       });
       return result;
     }
@@ -219,6 +232,7 @@ class Recorder final : UserMemory {
       }
     }
     Recorder& recorder_;
+    const bool moves_;
     Line line_;
   };
 
@@ -237,9 +251,9 @@ class Recorder final : UserMemory {
     return threads_.try_emplace(gettid(), static_cast<uint32_t>(threads_.size())).first->second;
   }
 
-  void note_changes(const char* seen) {
+  void note_changes(const char* seen, bool all) {
     changes_.clear();
-    mappings_.changes(&changes_);
+    mappings_.changes(all, &changes_);
     if (changes_.empty()) return;
     Line line;
     line.call = "mem";

@@ -220,16 +220,46 @@ TEST(Watching, EndsAtTheSum) {
   at[(kMost + 1) * trace::kMostWatched] = 1;
   at[kMost * trace::kMostWatched] = 1;  // not watched
   std::vector<trace::Change> changes;
-  mappings.changes(&changes);
+  mappings.changes(true, &changes);
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].map, kMost + 2);
   at[(kMost + 1) * trace::kMostWatched] = 2;  // only what it held at first
   changes.clear();
-  mappings.changes(&changes);
+  mappings.changes(true, &changes);
   EXPECT_TRUE(changes.empty());
   EXPECT_TRUE(mappings.holds(reinterpret_cast<uintptr_t>(at) + trace::kMostWatched, 8));
   EXPECT_FALSE(mappings.holds(reinterpret_cast<uintptr_t>(at) + 8, 8));  // removed
   ::munmap(room, kRoom);
+}
+
+TEST(Watching, LargeMappingsAreLookedAtWithTheSmallOnes) {
+  constexpr uint64_t kLarge = 2 * trace::kMostSmall;
+  std::vector<uint64_t> small(512), large(kLarge / 8);
+  using Watch = trace::Mappings::Watch;
+  trace::Mappings mappings;
+  bool watched = false;
+  large[8191] = 1;  // held when mapped
+  mappings.add(small.data(), 4096, Watch::kAlways, &watched);
+  mappings.add(large.data(), kLarge, Watch::kAlways, &watched);
+  std::vector<trace::Change> changes;
+  using Places = std::vector<std::pair<uint64_t, uint64_t>>;
+  const auto look = [&](bool all) {
+    changes.clear();
+    mappings.changes(all, &changes);
+    Places places;
+    for (const trace::Change& change : changes) places.emplace_back(change.map, change.offset);
+    std::sort(places.begin(), places.end());
+    return places;
+  };
+  EXPECT_EQ(look(false), (Places{{2, 8191 * 8}}));
+  for (uint64_t word : {0, 511, 512, 16383}) large[word] = 5;
+  EXPECT_EQ(look(false), Places{});
+  small[3] = 1;
+  EXPECT_EQ(look(false), (Places{{1, 24}, {2, 0}, {2, 511 * 8}, {2, 16383 * 8}}));
+  EXPECT_EQ(changes[2].bytes.size(), 16u);  // 511 and 512 together
+  large[100] = 9;
+  EXPECT_EQ(look(true), (Places{{2, 800}}));
+  EXPECT_EQ(look(true), Places{});
 }
 
 TEST_F(Recording, RequestsThatTheInterfaceDoesNotKnow) {
