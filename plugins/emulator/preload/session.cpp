@@ -16,7 +16,8 @@ namespace opennrt::emu::preload {
 
 namespace {
 
-constinit Session the_session;
+constinit Session the_session;              // all zeros: takes no room in the file
+constinit Backend::Handover fork_handover;  // guarded by the locks held across fork
 
 // False when it does not fit.
 bool copy(const char* text, char (&out)[kPathBytes]) {
@@ -167,7 +168,7 @@ void Session::before_fork() noexcept {
   std::uint64_t all = ~std::uint64_t{0}, before = 0;
   raw_call(SYS_rt_sigprocmask, SIG_BLOCK, word(&all), word(&before), sizeof before);
   connecting_.lock();  // one fork at a time
-  fork_prepared_ = table.devices() > 0 && backend_.load()->prepare(&fork_handover_) >= 0;
+  fork_prepared_ = table.devices() > 0 && backend_.load()->prepare(&fork_handover) >= 0;
   table.hold();
   mappings.hold();
   directory_streams().lock();
@@ -186,7 +187,7 @@ void Session::let_go() noexcept {
 void Session::in_parent() noexcept {
   const std::uint64_t before = fork_signals_;
   const bool prepared = fork_prepared_;
-  const Backend::Handover handover = fork_handover_;
+  const Backend::Handover handover = fork_handover;
   let_go();
   if (prepared) backend_.load()->cancel(handover);
   raw_call(SYS_rt_sigprocmask, SIG_SETMASK, word(&before), 0, sizeof before);
@@ -197,7 +198,7 @@ void Session::in_child() noexcept {
   let_go();
   // Device mappings are not inherited.
   mappings.clear();
-  const bool adopted = fork_prepared_ && backend_.load()->adopt(fork_handover_) >= 0;
+  const bool adopted = fork_prepared_ && backend_.load()->adopt(fork_handover) >= 0;
   if (!adopted) {
     // The connection is the parent's; a new one is made when it is needed.
     backend_.store(nullptr);

@@ -82,7 +82,6 @@ struct Session {
   std::atomic<Backend*> backend_{nullptr};
   Lock connecting_;
   std::atomic<bool> told_{false};
-  Backend::Handover fork_handover_;
   bool fork_prepared_ = false;
   std::uint64_t fork_signals_ = 0;
 };
