@@ -110,7 +110,7 @@ const Row kRows[] = {
     {"StartUpResetFails",
      "[{point: reset_failed, n: 0}]",
      kInit,
-     NRT_FAILURE,
+     NRT_INVALID,
      {"/dev/neuron0", "invalid after a failed reset", "opening device 0"}},
     // What can fail without harm: the run goes on, the log says it.
     {"FreeFails",

@@ -76,7 +76,9 @@ class Sequence {
     config.hbm_bytes = channel;
     config.host_bytes = 256 * kMiB;
     config.make_device = &emu::Device::create;
-    config.driver = &emu::kDriverPresets[random_() % std::size(emu::kDriverPresets)];
+    // The releases that the model describes: with every form of every request.
+    do config.driver = &emu::kDriverPresets[random_() % std::size(emu::kDriverPresets)];
+    while (config.driver->version < emu::kDriver2_24);
     config.reader_patience = config.writer_patience = config.init_patience =
         std::chrono::milliseconds(0);
     std::string error;

@@ -219,8 +219,8 @@ TEST_F(TeamOfACore, StopsForAReset) {
     dev().reset_cores(1);
     EXPECT_EQ(dev().describe(0), "core 0: all engines stopped");
     start(NRTP_ENGINE_PE);
-    const std::uint64_t before = dev().progress();
-    while (dev().progress() == before) std::this_thread::yield();
+    const std::uint64_t before = dev().progress(1);
+    while (dev().progress(1) == before) std::this_thread::yield();
   }
   dev().reset_cores(1);
   done = true;

@@ -125,7 +125,7 @@ TEST_F(Daemon, ASignalIsNamed) {
   auto client = attach(&error);
   ASSERT_TRUE(client) << error;
   kill(static_cast<pid_t>(client->daemon_pid()), SIGSEGV);
-  EXPECT_EQ(client->exists("/dev/neuron0"), kDaemonGone);
+  ASSERT_TRUE(soon([&] { return client->exists("/dev/neuron0") == kDaemonGone; }));
   EXPECT_NE(client->lost().find("signal 11"), std::string::npos) << client->lost();
   client = attach(&error);
   ASSERT_TRUE(client) << error;

@@ -133,7 +133,7 @@ TEST_F(Npy, DamagedHeadersAreRefused) {
   EXPECT_THAT(read(NRT_DTYPE_FLOAT32, {6}), HasSubstr("no shape"));
   write_header("{'descr': '<f4', 'fortran_order': True, 'shape': (6,), }", 24);
   EXPECT_THAT(read(NRT_DTYPE_FLOAT32, {6}), HasSubstr("column-major"));
-  for (const std::string text :
+  for (const std::string& text :
        {std::string(), std::string("\x93NUMPY"), std::string("\x93NUMPY\x01\0\xff\xff{", 11),
         std::string("\x93NUMPY\x07\0\x02\0{}", 12)}) {
     std::ofstream(path_, std::ios::binary) << text;
