@@ -118,6 +118,22 @@ function(opennrt_plugin name)
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/opennrt/plugins COMPONENT plugin-${name})
 endfunction()
 
+# The headers that every test reads, compiled once. An executable, because the
+# code of executables is compiled otherwise than that of libraries.
+function(opennrt_tests_headers)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/tests_headers.cpp CONTENT "int main() {}\n")
+  add_executable(tests_headers ${CMAKE_BINARY_DIR}/tests_headers.cpp)
+  target_link_libraries(tests_headers PRIVATE opennrt_flags GTest::gmock)
+  target_compile_options(tests_headers PRIVATE ${OPENNRT_TEST_OPTIONS})
+  target_precompile_headers(tests_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <algorithm>
+    <chrono> <filesystem> <fstream> <functional> <map> <memory> <mutex> <string> <thread> <vector>)
+endfunction()
+
+# What is tested is optimised, its tests need not be. Definitions of a library
+# that a test links may forbid the compiled headers; they are read then.
+set(OPENNRT_TEST_OPTIONS $<$<CONFIG:Release>:-O0>)
+set(CMAKE_PCH_WARN_INVALID OFF)
+
 # opennrt_test(NAME LABELS label... SOURCES ... [DEPS ...] [ARGS ...] [TIMEOUT s])
 function(opennrt_test name)
   cmake_parse_arguments(A "" "TIMEOUT" "SOURCES;DEPS;LABELS;ARGS;ENV" ${ARGN})
@@ -126,6 +142,13 @@ function(opennrt_test name)
     ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/core/include ${PROJECT_SOURCE_DIR}/sdk/include)
   target_link_libraries(${name} PRIVATE opennrt_flags ${A_DEPS} GTest::gmock GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${OPENNRT_BIN_DIR}/tests)
+  if(NOT "corpus" IN_LIST A_LABELS)  # those evaluate whole models in double precision
+    target_compile_options(${name} PRIVATE ${OPENNRT_TEST_OPTIONS})
+    if(NOT TARGET tests_headers)
+      opennrt_tests_headers()
+    endif()
+    target_precompile_headers(${name} REUSE_FROM tests_headers)
+  endif()
   add_test(NAME ${name} COMMAND ${name} ${A_ARGS})
   foreach(label ${A_LABELS})  # tests_<label> builds what the label needs
     if(NOT TARGET tests_${label})
