@@ -99,6 +99,7 @@ void ProcessTable::release(Process& process) {
   }
   for (const auto& [number, fd] : mine) machine_.close(process.client, fd);
   machine_.forget_mappings(process.client.pid);
+  dying_.fetch_sub(1, std::memory_order_release);
 }
 
 void ProcessTable::drop_if_unused(const std::shared_ptr<Process>& process) {
@@ -141,10 +142,31 @@ void ProcessTable::died(std::uint32_t pid) {
     epoll_ctl(epoll_, EPOLL_CTL_DEL, process->watch, nullptr);
     std::lock_guard own(process->mutex);
     process->dead = true;
+    dying_.fetch_add(1, std::memory_order_relaxed);
     // A child of it may still hold the other end.
     for (const int socket : process->connections) shutdown(socket, SHUT_RDWR);
   }
   drop_if_unused(process);
+}
+
+void ProcessTable::collect() {
+  constexpr int kEvents = 16;
+  epoll_event events[kEvents];
+  const int n = epoll_wait(epoll_, events, kEvents, 0);
+  for (int i = 0; i < n; ++i) died(static_cast<std::uint32_t>(events[i].data.u64));
+}
+
+void ProcessTable::settle(Process& caller) {
+  constexpr int kTries = 2000;
+  constexpr std::chrono::microseconds kPause{100};
+  collect();
+  for (int i = 0; i < kTries && dying_.load(std::memory_order_acquire) != 0; ++i) {
+    {
+      std::lock_guard own(caller.mutex);
+      if (caller.dead) return;  // others wait for its release
+    }
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 std::size_t ProcessTable::size() {

@@ -3,6 +3,7 @@
 // The processes that use the machine, and their descriptors.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -48,7 +49,7 @@ struct Inheritance {
 
 class ProcessTable {
  public:
-  // epoll: gets the watches, with the pid as data.
+  // epoll: for the watches alone, with the pid as data.
   ProcessTable(Machine& machine, int epoll) : machine_(machine), epoll_(epoll) {}
   ~ProcessTable();
 
@@ -58,8 +59,11 @@ class ProcessTable {
                                 int socket, std::string* error);
   // The connection is over. Releases what a dead process held, when it was the last.
   void leave(const std::shared_ptr<Process>& process, int socket);
-  // The watch of that process fired.
-  void died(std::uint32_t pid);
+  // Watches that have fired.
+  void collect();
+  // What processes that have ended held is free when this returns: whoever saw one
+  // end finds it so. Not for long, should a request of such a process not end.
+  void settle(Process& caller);
   std::size_t size();
   bool knows(std::uint32_t pid);
   void close_connections();
@@ -77,12 +81,14 @@ class ProcessTable {
 
  private:
   static int add(Process& process, int machine_fd);
+  void died(std::uint32_t pid);
   void release(Process& process);
   void drop_if_unused(const std::shared_ptr<Process>& process);
 
   Machine& machine_;
   const int epoll_;
-  std::mutex mutex_;  // before a process' own
+  std::atomic<std::uint32_t> dying_{0};  // dead and not yet released
+  std::mutex mutex_;                     // before a process' own
   std::map<std::uint32_t, std::shared_ptr<Process>> processes_;
   std::vector<std::shared_ptr<Inheritance>> waiting_;
 };

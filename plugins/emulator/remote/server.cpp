@@ -28,9 +28,10 @@ namespace opennrt::emu::remote {
 
 namespace {
 
-constexpr std::uint64_t kRunRecords = 4096;                            // as the port in one process
-constexpr std::size_t kStackBytes = 1 << 20;                           // of a connection
-constexpr std::uint64_t kListen = UINT64_MAX, kWake = UINT64_MAX - 1;  // epoll data; else a pid
+constexpr std::uint64_t kRunRecords = 4096;   // as the port in one process
+constexpr std::size_t kStackBytes = 1 << 20;  // of a connection
+constexpr std::uint64_t kListen = UINT64_MAX, kWake = UINT64_MAX - 1,
+                        kDeaths = UINT64_MAX - 2;  // epoll data
 constexpr std::size_t kPageBytes = 4096;
 // A device looks itself once in a while: what it waits for may be memory that a
 // process has mapped.
@@ -71,8 +72,9 @@ Server::Server(Machine& machine, ServerOptions options)
     : machine_(machine),
       options_(std::move(options)),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      deaths_(epoll_create1(EPOLL_CLOEXEC)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      processes_(machine, epoll_) {
+      processes_(machine, deaths_) {
   for (std::uint32_t i = 0; i < machine.devices(); ++i) {
     DeviceMemory& memory = *machine.node(i)->memory;
     if (i == 0) regions_.push_back(&memory.host());
@@ -87,7 +89,7 @@ bool Server::listen(std::string* error) {
   void* page = MAP_FAILED;
   if (page_fd_ >= 0 && ftruncate(page_fd_, kPageBytes) == 0)
     page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, page_fd_, 0);
-  if (epoll_ < 0 || wake_ < 0 || page == MAP_FAILED) {
+  if (epoll_ < 0 || deaths_ < 0 || wake_ < 0 || page == MAP_FAILED) {
     *error = std::string("no memory or descriptors for the daemon: ") + std::strerror(errno);
     return false;
   }
@@ -117,6 +119,8 @@ bool Server::listen(std::string* error) {
   }
   event.data.u64 = kWake;
   epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event);
+  event.data.u64 = kDeaths;
+  epoll_ctl(epoll_, EPOLL_CTL_ADD, deaths_, &event);
   for (std::uint32_t i = 0; i < runners_.size(); ++i)
     runners_[i]->thread = std::thread([this, i] { run_device(i); });
   return true;
@@ -144,7 +148,7 @@ Server::~Server() {
     if (runner->thread.joinable()) runner->thread.join();
   }
   if (page_) munmap(page_, kPageBytes);
-  for (const int fd : {epoll_, wake_, page_fd_})
+  for (const int fd : {epoll_, deaths_, wake_, page_fd_})
     if (fd >= 0) ::close(fd);
 }
 
@@ -285,8 +289,8 @@ std::string Server::run() {
     for (int i = 0; i < n; ++i) {
       if (events[i].data.u64 == kListen)
         accept_one();
-      else if (events[i].data.u64 != kWake)
-        processes_.died(static_cast<std::uint32_t>(events[i].data.u64));
+      else if (events[i].data.u64 == kDeaths)
+        processes_.collect();
     }
     if (idle_since(now_ms()))
       return "nobody has used it for " + std::to_string(options_.idle_exit_s) + " s";

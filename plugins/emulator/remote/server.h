@@ -80,7 +80,7 @@ class Server {
 
   Machine& machine_;
   const ServerOptions options_;
-  int epoll_ = -1, listen_ = -1, wake_ = -1, page_fd_ = -1;
+  int epoll_ = -1, deaths_ = -1, listen_ = -1, wake_ = -1, page_fd_ = -1;
   SharedPage* page_ = nullptr;
   std::vector<const Region*> regions_;
   ProcessTable processes_;

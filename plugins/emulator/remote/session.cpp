@@ -145,6 +145,7 @@ int Session::serve(const Message& message) {
     case Kind::kIoctl:
       return ioctl(head, message);
     case Kind::kOpen:
+      processes.settle(*process_);
       if (head.bytes > kPathBytes) return reply(-ENAMETOOLONG);
       return reply(processes.open(*process_, text_of(message).c_str(),
                                   static_cast<std::uint32_t>(head.arg[0])));
@@ -188,6 +189,7 @@ int Session::ioctl(const Head& head, const Message& message) {
   memory_.begin(head.arg[2], {message.payload, head.bytes});
   const int fd = ProcessTable::descriptor(*process_, number_of(head.arg[0]));
   std::int64_t result = -EBADF;
+  server_.processes().settle(*process_);
   if (fd >= 0)
     result = head.arg[1] > UINT32_MAX
                  ? -EINVAL
