@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 
@@ -15,6 +16,8 @@
 namespace opennrt::emu::remote {
 
 namespace {
+
+constexpr std::chrono::microseconds kEager{50};
 
 constexpr std::size_t kShort = 512;  // payload that is copied beside its head
 
@@ -97,12 +100,21 @@ int Channel::receive(Message* out, bool take_descriptor) {
     message.msg_controllen = sizeof control;
   }
   out->descriptor = -1;
-  ssize_t n = 0;
-  do {
-    // The real length, be it more than there is room for.
-    n = take_descriptor ? recvmsg(fd_, &message, MSG_CMSG_CLOEXEC | MSG_TRUNC)
-                        : recv(fd_, buffer_.get(), kRoom, MSG_TRUNC);
-  } while (n < 0 && errno == EINTR);
+  // The real length, be it more than there is room for.
+  const auto take = [&](int flags) {
+    return take_descriptor ? recvmsg(fd_, &message, flags | MSG_CMSG_CLOEXEC | MSG_TRUNC)
+                           : recv(fd_, buffer_.get(), kRoom, flags | MSG_TRUNC);
+  };
+  // The other side is mostly about to send; waking a sleeper of an idle machine
+  // takes longer than a whole request.
+  ssize_t n = -1;
+  const auto until = std::chrono::steady_clock::now() + kEager;
+  do n = take(MSG_DONTWAIT);
+  while (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) &&
+         std::chrono::steady_clock::now() < until);
+  if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) do
+      n = take(0);
+    while (n < 0 && errno == EINTR);
   if (n < 0) {
     if (errno == EAGAIN || errno == EWOULDBLOCK) return -ETIMEDOUT;
     return errno == ECONNRESET ? -EPIPE : -errno;
