@@ -122,7 +122,7 @@ TEST_F(EmudReservation, TheOtherCoreGoesOnWhileOneStartsAndEnds) {
     VecAddModel model(neff);
     VecAddTensors tensors(model, 9);
     fcntl(line.in, F_SETFL, O_NONBLOCK);
-    for (int n = 0; line.hear() != 'g'; ++n) {
+    while (line.hear() != 'g') {
       tensors.poison_output();
       if (tensors.execute() != NRT_SUCCESS) return 12;
       if (tensors.wrong() != 0) return 13;
