@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "ndl-common/ops.h"
+#include "ndl-common/pod_answers.h"
 
 namespace opennrt::ndl {
 namespace {
@@ -34,37 +35,7 @@ int read_pod_status(void* ctx, ndl_pod_status* out) noexcept {
   return at.ndl->misc_request<kPodStatus>(*out);
 }
 
-int pod_election_state(void* ctx, uint32_t* out_state) noexcept {
-  ndl_pod_status arg;
-  if (const int error = read_pod_status(ctx, &arg)) return error;
-  if (!out_state) return -EINVAL;
-  *out_state = arg.v1.state;
-  return 0;
-}
-
-int pod_mapping_info(void* ctx, int32_t* out_node_id) noexcept {
-  ndl_pod_status arg;
-  if (const int error = read_pod_status(ctx, &arg)) return error;
-  if (!out_node_id) return -EINVAL;
-  *out_node_id = arg.v1.node_id;
-  return 0;
-}
-
-// out_pod_id: 256 bytes. Any out pointer may be null.
-int pod_status(void* ctx, uint8_t* out_pod_id, uint32_t* out_state, uint32_t* out_type,
-               uint32_t* out_size, int32_t* out_node_id, uint32_t* out_mode,
-               uint32_t* out_modes) noexcept {
-  ndl_pod_status arg;
-  if (const int error = read_pod_status(ctx, &arg)) return error;
-  if (out_pod_id) std::memcpy(out_pod_id, arg.v1.pod_id, sizeof arg.v1.pod_id);
-  if (out_state) *out_state = arg.v1.state;
-  if (out_type) *out_type = arg.v1.type;
-  if (out_size) *out_size = arg.v1.nodes;
-  if (out_node_id) *out_node_id = arg.v1.node_id;
-  if (out_mode) *out_mode = arg.mode;
-  if (out_modes) *out_modes = arg.modes;
-  return 0;
-}
+using Pod = PodAnswers<read_pod_status>;
 
 int pod_ctrl(void* ctx, uint32_t ctrl, uint32_t mode, uint32_t timeout,
              uint32_t* out_state) noexcept {
@@ -196,9 +167,9 @@ constexpr nrtp_ndl_pod kPodOps = {
     .size = sizeof(nrtp_ndl_pod),
     .reserved = 0,
     .info = pod_info,
-    .election_state = pod_election_state,
-    .mapping_info = pod_mapping_info,
-    .status = pod_status,
+    .election_state = Pod::election_state,
+    .mapping_info = Pod::mapping_info,
+    .status = Pod::status,
     .ctrl = pod_ctrl,
 };
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "detect.h"
+#include "ndl-common/pod_answers.h"
 #include "opennrt/arch.h"
 
 namespace opennrt::ndl::compat {
@@ -162,36 +163,7 @@ int read_pod_status(void* ctx, ndl_pod_status* out) noexcept {
   return 0;
 }
 
-int pod_election_state(void* ctx, uint32_t* out_state) noexcept {
-  ndl_pod_status arg;
-  if (const int error = read_pod_status(ctx, &arg)) return error;
-  if (!out_state) return -EINVAL;
-  *out_state = arg.v1.state;
-  return 0;
-}
-
-int pod_mapping_info(void* ctx, int32_t* out_node_id) noexcept {
-  ndl_pod_status arg;
-  if (const int error = read_pod_status(ctx, &arg)) return error;
-  if (!out_node_id) return -EINVAL;
-  *out_node_id = arg.v1.node_id;
-  return 0;
-}
-
-int pod_status(void* ctx, uint8_t* out_pod_id, uint32_t* out_state, uint32_t* out_type,
-               uint32_t* out_size, int32_t* out_node_id, uint32_t* out_mode,
-               uint32_t* out_modes) noexcept {
-  ndl_pod_status arg;
-  if (const int error = read_pod_status(ctx, &arg)) return error;
-  if (out_pod_id) std::memcpy(out_pod_id, arg.v1.pod_id, sizeof arg.v1.pod_id);
-  if (out_state) *out_state = arg.v1.state;
-  if (out_type) *out_type = arg.v1.type;
-  if (out_size) *out_size = arg.v1.nodes;
-  if (out_node_id) *out_node_id = arg.v1.node_id;
-  if (out_mode) *out_mode = arg.mode;
-  if (out_modes) *out_modes = arg.modes;
-  return 0;
-}
+using Pod = PodAnswers<read_pod_status>;
 
 int pod_ctrl(void* ctx, uint32_t ctrl, uint32_t mode, uint32_t timeout,
              uint32_t* out_state) noexcept {
@@ -260,9 +232,9 @@ nrtp_ndl_share share_ops() noexcept {
 nrtp_ndl_pod pod_ops() noexcept {
   nrtp_ndl_pod group = kPodOps;
   group.info = pod_info;
-  group.election_state = pod_election_state;
-  group.mapping_info = pod_mapping_info;
-  group.status = pod_status;
+  group.election_state = Pod::election_state;
+  group.mapping_info = Pod::mapping_info;
+  group.status = Pod::status;
   group.ctrl = pod_ctrl;
   return group;
 }
