@@ -141,6 +141,7 @@ void ProcessTable::died(std::uint32_t pid) {
     process = it->second;
     epoll_ctl(epoll_, EPOLL_CTL_DEL, process->watch, nullptr);
     std::lock_guard own(process->mutex);
+    if (process->dead) return;  // another thread has seen it
     process->dead = true;
     dying_.fetch_add(1, std::memory_order_relaxed);
     // A child of it may still hold the other end.

@@ -111,6 +111,35 @@ TEST_F(Death, ASeventeenthProcessIsRefusedUntilOneEnds) {
   }
 }
 
+// The next request after the end of a process finds its place free at once.
+TEST_F(Death, WhoSawAnEndFindsThePlaceFree) {
+  const auto holder = [&] {
+    auto mine = attach();
+    if (mine->open("/dev/neuron0", 2) < 0) return 1;
+    pause();
+    return 0;
+  };
+  std::vector<pid_t> pids;
+  for (int i = 0; i < 16; ++i) pids.push_back(spawn(holder));
+  auto client = attach();
+  for (int round = 0; round < 40; ++round) {
+    ASSERT_TRUE(soon([&] { return books().attached == 16; })) << round;
+    pid_t& one = pids[static_cast<std::size_t>(round) % pids.size()];
+    kill(one, SIGKILL);
+    wait_for(one);
+    const int fd = client->open("/dev/neuron0", 2);
+    EXPECT_GE(fd, 0) << round;
+    if (fd >= 0) {
+      EXPECT_EQ(client->close(fd), 0);
+    }
+    one = spawn(holder);
+  }
+  for (const pid_t pid : pids) {
+    kill(pid, SIGKILL);
+    wait_for(pid);
+  }
+}
+
 // A child that was forked without a word holds the parent's sockets open.
 TEST_F(Death, AChildThatOutlivesItsParentHoldsNothing) {
   int ready[2];
