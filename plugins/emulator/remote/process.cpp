@@ -99,6 +99,10 @@ void ProcessTable::release(Process& process) {
   }
   for (const auto& [number, fd] : mine) machine_.close(process.client, fd);
   machine_.forget_mappings(process.client.pid);
+  {
+    std::lock_guard own(process.mutex);
+    process.freed = true;
+  }
   dying_.fetch_sub(1, std::memory_order_release);
 }
 
@@ -114,7 +118,8 @@ void ProcessTable::drop_if_unused(const std::shared_ptr<Process>& process) {
   std::lock_guard own(process->mutex);
   const auto it = processes_.find(process->client.pid);
   if (it == processes_.end() || it->second != process || !process->connections.empty() ||
-      !process->descriptors.empty() || (!process->dead && process->mappings != 0))
+      !process->descriptors.empty() || (process->dead && !process->freed) ||
+      (!process->dead && process->mappings != 0))
     return;
   ::close(process->watch);  // which ends the watching
   process->watch = -1;
@@ -139,11 +144,12 @@ void ProcessTable::died(std::uint32_t pid) {
     pollfd ended{it->second->watch, POLLIN, 0};
     if (poll(&ended, 1, 0) != 1) return;
     process = it->second;
-    epoll_ctl(epoll_, EPOLL_CTL_DEL, process->watch, nullptr);
     std::lock_guard own(process->mutex);
     if (process->dead) return;  // another thread has seen it
     process->dead = true;
-    dying_.fetch_add(1, std::memory_order_relaxed);
+    // Counted before the watch is gone: one of the two tells settle().
+    dying_.fetch_add(1);
+    epoll_ctl(epoll_, EPOLL_CTL_DEL, process->watch, nullptr);
     // A child of it may still hold the other end.
     for (const int socket : process->connections) shutdown(socket, SHUT_RDWR);
   }

@@ -36,7 +36,8 @@ struct Process {
   std::set<int> connections;  // sockets
   std::size_t mappings = 0, forks = 0;
   bool dead = false;
-  bool released = false;
+  bool released = false;  // by somebody, who may not have ended
+  bool freed = false;     // nothing is left
 };
 
 // Descriptors that wait for a child to take them.
