@@ -13,7 +13,7 @@ namespace {
 template <std::size_t N>
 void copy_text(char (&out)[N], std::string_view text) {
   std::memset(out, 0, N);
-  std::memcpy(out, text.data(), std::min(text.size(), N - 1));
+  text.copy(out, N - 1);
 }
 
 struct StatusCounter {

@@ -28,8 +28,9 @@ struct Arena {
                    {128 << 10, 512, {}},
                    {4 << 20, 32, {}},
                    {std::size_t{128} << 20, 4, {}}};
-  // Where no loader puts anything: programs that are started later map it there.
-  static constexpr std::uintptr_t kPlace = 0x100000000000;
+  // Where no loader and no sanitizer puts anything: programs that are started later map it
+  // there.
+  static constexpr std::uintptr_t kPlace = 0x200000000000;
 
   Arena() {
     std::uintptr_t place = kPlace;

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 
 #include "opennrt/port.h"
 
@@ -40,12 +41,17 @@ int attach(const nrtp_host* host, void** ctx) {
   if (handle == nullptr) return -ENOENT;
   auto query = reinterpret_cast<nrtp_port_query_fn>(dlsym(handle, NRTP_PORT_QUERY_SYMBOL));
   if (query == nullptr) return -EINVAL;
-  auto* r = new Recorder;
+  auto r = std::make_unique<Recorder>();
   r->target = query(NRTP_PORT_ABI_MAJOR, NRTP_PORT_ABI_MINOR);
+  if (r->target == nullptr) return -EINVAL;
   r->file = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (r->target == nullptr || r->file < 0) return -EINVAL;
-  *ctx = r;
-  return r->target->attach(host, &r->target_ctx);
+  if (r->file < 0) return -EINVAL;
+  if (const int rc = r->target->attach(host, &r->target_ctx); rc != 0) {
+    close(r->file);
+    return rc;
+  }
+  *ctx = r.release();
+  return 0;
 }
 
 void detach(void* ctx) {
