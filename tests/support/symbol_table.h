@@ -8,9 +8,9 @@
 #include <elf.h>
 
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nrt/nrt.h"
@@ -23,8 +23,10 @@ class SymbolTable {
   SymbolTable() {
     Dl_info info{};
     if (dladdr(reinterpret_cast<void*>(&nrt_init), &info) == 0) return;
-    std::ifstream file(info.dli_fname, std::ios::binary);
-    const std::vector<char> image{std::istreambuf_iterator<char>(file), {}};
+    std::ifstream file(info.dli_fname, std::ios::binary | std::ios::ate);
+    std::vector<char> image(file ? static_cast<std::size_t>(file.tellg()) : 0);
+    file.seekg(0);
+    if (!file.read(image.data(), static_cast<std::streamsize>(image.size()))) return;
     if (image.size() < sizeof(Elf64_Ehdr)) return;
     const auto* header = reinterpret_cast<const Elf64_Ehdr*>(image.data());
     const auto* sections = reinterpret_cast<const Elf64_Shdr*>(image.data() + header->e_shoff);
@@ -34,9 +36,11 @@ class SymbolTable {
       const auto* symbols =
           reinterpret_cast<const Elf64_Sym*>(image.data() + sections[s].sh_offset);
       for (std::size_t i = 0; i < sections[s].sh_size / sizeof(Elf64_Sym); ++i)
-        if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC && symbols[i].st_shndx != SHN_UNDEF)
-          functions_[names + symbols[i].st_name] =
-              static_cast<char*>(info.dli_fbase) + symbols[i].st_value;
+        if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC && symbols[i].st_shndx != SHN_UNDEF) {
+          const std::string_view name = names + symbols[i].st_name;
+          if (name.starts_with("ndl_") || name.starts_with("nds_"))  // a library has many others
+            functions_.emplace(name, static_cast<char*>(info.dli_fbase) + symbols[i].st_value);
+        }
     }
   }
   void* find(const char* name) const {
