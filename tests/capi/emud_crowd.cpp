@@ -227,6 +227,11 @@ struct Crowd {
     if (failure.empty() && (killed == 0 || ended == 0 || executions == 0))
       failure = "too little happened to say anything";
     if (!failure.empty()) {
+      std::ifstream log(machine.socket() + ".log");
+      const std::string of_daemon{std::istreambuf_iterator<char>(log), {}};
+      const std::size_t end = of_daemon.size();
+      std::printf("daemon: ...%s\n",
+                  of_daemon.substr(end - std::min<std::size_t>(end, 4000)).c_str());
       std::printf("failed: %s\n", failure.c_str());
       return 1;
     }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -126,6 +127,9 @@ class Device {
   virtual void memory_allocated(std::uint64_t pa, std::uint64_t bytes) = 0;
   virtual void memory_freed(std::uint64_t pa, std::uint64_t bytes) = 0;
   virtual void memory_mapped(std::uint64_t pa, std::uint64_t bytes) = 0;
+  // Engines whose instructions lie in one of the ranges stop where they are, before
+  // this returns: their owner has gone and others get the memory.
+  virtual void end_programs(std::span<const MemoryRange> gone) = 0;
   // nullptr: nothing is verified.
   virtual Verifier* verifier() = 0;
   // nullptr: nothing is inspected.

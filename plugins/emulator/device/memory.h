@@ -13,6 +13,11 @@
 
 namespace opennrt::emu {
 
+// Of device space.
+struct MemoryRange {
+  std::uint64_t begin, bytes;
+};
+
 // One memfd and its mapping.
 class Region {
  public:

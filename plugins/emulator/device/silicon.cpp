@@ -326,6 +326,11 @@ void Silicon::memory_freed(std::uint64_t pa, std::uint64_t bytes) {
   if (verifier_) verifier_->freed(pa, bytes);
 }
 
+void Silicon::end_programs(std::span<const MemoryRange> gone) {
+  if (gone.empty()) return;
+  for (auto& core : cores_) core->end_programs(gone);
+}
+
 void Silicon::memory_mapped(std::uint64_t pa, std::uint64_t bytes) {
   const std::uint8_t* memory = verifier_ ? map_.memory(pa, bytes) : nullptr;
   if (memory) verifier_->host_wrote(memory, bytes);

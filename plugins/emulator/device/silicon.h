@@ -59,6 +59,7 @@ class Silicon final : public Device, public Bus {
   void memory_allocated(std::uint64_t pa, std::uint64_t bytes) override;
   void memory_freed(std::uint64_t pa, std::uint64_t bytes) override;
   void memory_mapped(std::uint64_t pa, std::uint64_t bytes) override;
+  void end_programs(std::span<const MemoryRange> gone) override;
   Verifier* verifier() override { return verifier_.get(); }
   Inspector* inspector() override { return inspector_.get(); }
 

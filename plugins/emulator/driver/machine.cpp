@@ -233,6 +233,16 @@ void Machine::free_chunks(DeviceNode& node, Which which) {
   for (Chunk* chunk : gone) free_chunk(node, chunk, true);
 }
 
+// A program that ran on would execute what the next owner of its memory puts there.
+template <typename Which>
+void Machine::end_programs(DeviceNode& node, Which which) {
+  std::vector<MemoryRange> gone;
+  for (const auto& [pa, chunk] : node.chunks)
+    if (chunk->lifespan == Lifespan::kProcess && !chunk->host() && which(*chunk))
+      gone.push_back({chunk->pa, chunk->bytes});
+  node.device->end_programs(gone);
+}
+
 // Nobody has the device open any more: nothing belongs to anybody. Most is gone
 // with its owner; what is left is of processes that used a descriptor of others.
 void Machine::abandon(DeviceNode& node) {
@@ -242,6 +252,7 @@ void Machine::abandon(DeviceNode& node) {
     for (Queue& queue : engine) queue.owner = queue.h2t_owner = 0;
   node.locks.fill(CoreLock{});
   node.resets.clear();
+  end_programs(node, [](const Chunk&) { return true; });
   free_chunks(node, [](const Chunk&) { return true; });
   for (Attach& slot : node.attached) {
     if (slot.count) clean_up(node, slot.pid);
@@ -354,6 +365,7 @@ void Machine::detach(DeviceNode& node, std::uint32_t pid) {
 
 // The list a close runs when it is the last one of the process, in its order.
 void Machine::clean_up(DeviceNode& node, std::uint32_t pid) {
+  end_programs(node, [pid](const Chunk& chunk) { return chunk.owner == pid; });
   replace_queues(node, pid);
   for (CoreLock& lock : node.locks)
     if (lock.writer_pid == pid) lock = CoreLock{};

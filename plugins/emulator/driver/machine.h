@@ -210,6 +210,8 @@ class Machine {
   void abandon(DeviceNode& node);
   template <typename Which>
   void free_chunks(DeviceNode& node, Which which);
+  template <typename Which>
+  void end_programs(DeviceNode& node, Which which);
   std::int64_t injected_fault(const DeviceNode& node, const Client& client,
                               const RequestEntry& entry);
   void start_reset(DeviceNode& node);

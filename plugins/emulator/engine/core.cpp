@@ -153,15 +153,21 @@ std::uint64_t Core::run(std::uint64_t budget) {
     retired += run_engines(budget - retired);
     busy_cores.fetch_sub(1, std::memory_order_relaxed);
     const bool stop = stopped();
-    if (retired >= budget) wake();
+    if (stop || retired >= budget) wake();  // it has not looked at everything
     give_token();
     if (stop) break;
   }
   return retired;
 }
 
+bool Core::take_token_to_run() {
+  if (!stopped() && take_token()) return true;
+  wake();  // whoever asks has not looked
+  return false;
+}
+
 std::uint64_t Core::run_engine(std::uint32_t engine, std::uint64_t budget) {
-  if (stopped() || !take_token()) return 0;
+  if (!take_token_to_run()) return 0;
   forget_freed_memory();
   const std::uint64_t retired = engines_[engine].run(budget);
   give_token();
@@ -169,21 +175,38 @@ std::uint64_t Core::run_engine(std::uint32_t engine, std::uint64_t budget) {
 }
 
 bool Core::run_generator(std::uint32_t engine) {
-  if (stopped() || !take_token()) return false;
+  if (!take_token_to_run()) return false;
   const bool done = engines_[engine].perform_pending_transfer();
   give_token();
   return done;
 }
 
-void Core::reset() {
-  stop_requests_.fetch_add(1, std::memory_order_acq_rel);
+void Core::stop_and_take_token() {
+  stop_requests_.fetch_add(1, std::memory_order_seq_cst);
   while (!take_token()) std::this_thread::yield();
+}
+
+// In this order: who gets the token next and still saw the request would leave
+// without a look, and nobody would come back for what wake() announced.
+void Core::go_on_and_give_token() {
+  stop_requests_.fetch_sub(1, std::memory_order_seq_cst);
+  give_token();
+}
+
+void Core::end_programs(std::span<const MemoryRange> gone) {
+  stop_and_take_token();
+  for (std::uint32_t e = 0; e < n_engines_; ++e) engines_[e].end_program(gone);
+  wake();  // before the token is free: the core must not look idle
+  go_on_and_give_token();
+}
+
+void Core::reset() {
+  stop_and_take_token();
   for (std::uint32_t e = 0; e < n_engines_; ++e) engines_[e].reset();
   sync_.clear();
   notifications_.reset();
   ready_.store(false, std::memory_order_release);
-  give_token();
-  stop_requests_.fetch_sub(1, std::memory_order_acq_rel);
+  go_on_and_give_token();
 }
 
 // An engine turn is short, but a whole run may not end at all.

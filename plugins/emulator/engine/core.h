@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "compute/work_share.h"
@@ -68,6 +69,9 @@ class Core {
   bool run_generator(std::uint32_t engine);
   void take_wake() { ready_.exchange(false, std::memory_order_seq_cst); }
 
+  // Stops a run in another thread; engines whose instructions lie in `gone` stop for
+  // good, the others go on.
+  void end_programs(std::span<const MemoryRange> gone);
   // Stops a run in another thread, then clears engines, semaphores, events and
   // notification queues.
   void reset();
@@ -91,6 +95,9 @@ class Core {
   void help(std::uint32_t member);
   void run_pe();
   std::uint32_t members_wanted();
+  bool take_token_to_run();
+  void stop_and_take_token();
+  void go_on_and_give_token();
   bool stopped() const { return stop_requests_.load(std::memory_order_acquire) != 0; }
   bool wait_for_token();
 

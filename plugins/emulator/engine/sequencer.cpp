@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/sequencer.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "inspect/inspector.h"
@@ -91,6 +92,23 @@ void Sequencer::reset() {
   start_lo_.store(0, std::memory_order_release);
   start_hi_.store(0, std::memory_order_release);
   cache_.clear();
+  pending_transfers_.clear();
+}
+
+std::uint64_t Sequencer::start_address() const {
+  return std::uint64_t{start_hi_.load(std::memory_order_acquire)} << 32 |
+         start_lo_.load(std::memory_order_acquire);
+}
+
+void Sequencer::end_program(std::span<const MemoryRange> gone) {
+  const auto lies_in = [gone](std::uint64_t address) {
+    return std::any_of(gone.begin(), gone.end(),
+                       [address](const MemoryRange& r) { return address - r.begin < r.bytes; });
+  };
+  if (lies_in(start_address())) take_arm();
+  if (!running_ || !lies_in(pc_)) return;
+  running_ = false;
+  blocked_on_ = {};
   pending_transfers_.clear();
 }
 
@@ -337,8 +355,7 @@ std::uint64_t Sequencer::run(std::uint64_t budget) {
   while (retired < budget) {
     if (!running_) {
       if (hung_ || !take_arm()) break;
-      pc_ = std::uint64_t{start_hi_.load(std::memory_order_acquire)} << 32 |
-            start_lo_.load(std::memory_order_acquire);
+      pc_ = start_address();
       running_ = true;
       failed_ = false;
       furthest_ = 0;

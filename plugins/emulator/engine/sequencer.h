@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 
 #include "device/bus.h"
@@ -45,6 +46,9 @@ class Sequencer {
     running_ = false;
     hung_ = true;
   }
+  // Stops, or is not started any more, when its next instruction lies in `gone`;
+  // under the run token.
+  void end_program(std::span<const MemoryRange> gone);
   // Device memory was given back; under the run token.
   void memory_freed(std::uint64_t address, std::uint64_t bytes) { cache_.forget(address, bytes); }
 
@@ -124,6 +128,7 @@ class Sequencer {
   void tell_verifier(const isa::Header& h, const Decoded& d);
   bool decode(Decoded* d, const std::uint8_t* memory);
   void perform(const GeneratedTransfer& transfer);
+  std::uint64_t start_address() const;
 
   Bus* bus_ = nullptr;
   SyncBank* sync_ = nullptr;

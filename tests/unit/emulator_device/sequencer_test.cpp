@@ -426,6 +426,42 @@ TEST_F(Sequencer, EndlessLoopReturnsAtTheBudgetAndDoesNotStarveOthers) {
   EXPECT_FALSE(dev().run(5000));
 }
 
+// The owner of some memory has gone.
+TEST_F(Sequencer, ProgramsInMemoryOfOneWhoHasGoneEnd) {
+  constexpr std::uint64_t kOther = kProgram + 0x8000;
+  const MemoryRange gone[] = {{kData, 0x1000}, {kProgram, 0x8000}};
+  auto waits = isa::zero_record<isa::EventSemaphoreRecord>(isa::kOpEventSemaphore);
+  waits.wait_mode = isa::kWaitSemGe;
+  waits.wait_index = 60;
+  waits.wait_value = 1;
+  load(Program{}.add(branch(0, 0, 0, 0)));
+  load(Program{}.add(waits).add(mark(70)).add(halt()), kProgram + 0x4000);
+  load(Program{}.add(waits).add(mark(71)).add(halt()), kOther);
+  start(NRTP_ENGINE_PE);                      // loops
+  start(NRTP_ENGINE_ACT, kProgram + 0x4000);  // waits
+  start(NRTP_ENGINE_SP, kOther);
+  EXPECT_TRUE(dev().run(5000));
+  start(NRTP_ENGINE_DVE);  // armed only
+  dev().end_programs(gone);
+  // What the next owner puts there is not executed.
+  const Program next = Program{}.add(mark(72)).add(halt());
+  load(next);
+  load(next, kProgram + 0x4000);
+  dev().semaphore_add(0, 60, 1);
+  run();
+  EXPECT_FALSE(dev().runnable());
+  EXPECT_EQ(dev().semaphore_read(0, 70), 0u);
+  EXPECT_EQ(dev().semaphore_read(0, 71), 1u) << "a program of somebody else";
+  EXPECT_EQ(dev().semaphore_read(0, 72), 0u);
+  EXPECT_EQ(log_lines(), 0u);
+  // The engines are good for the next one.
+  for (const std::uint32_t engine : {NRTP_ENGINE_PE, NRTP_ENGINE_ACT, NRTP_ENGINE_DVE}) {
+    start(engine);
+    run();
+  }
+  EXPECT_EQ(dev().semaphore_read(0, 72), 3u);
+}
+
 // An address register has two halves: here the program lies in host memory.
 TEST_F(Sequencer, ProgramAboveFourGibibytes) {
   const std::uint64_t at = arch_->geometry->host_window_base | 0x4000;

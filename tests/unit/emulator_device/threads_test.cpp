@@ -53,6 +53,39 @@ TEST_F(Threads, NoIncrementIsLostWhileTheCoreRuns) {
   EXPECT_EQ(dev().semaphore_read(0, 40), 0u);
 }
 
+// As when a process is killed: nothing of its program happens once end_programs
+// has returned, and another program on the core loses no wake-up.
+TEST_F(Threads, AProgramEndsWhileItRuns) {
+  constexpr std::uint64_t kOther = kProgram + 0x8000;
+  constexpr std::uint32_t kEach = 200;
+  const MemoryRange gone[] = {{kProgram, 0x8000}};
+  load(relay(40, 41), kOther);
+  start(NRTP_ENGINE_ACT, kOther);
+  std::atomic<bool> over{false};
+  const auto work = [&] {
+    while (!over.load() || dev().runnable()) dev().run(1000);
+  };
+  std::thread a(work), b(work);
+  for (std::uint32_t i = 0; i < kEach; ++i) {
+    load(Program{}.add(mark(50)).add(branch(0, 0, 0, -1)));
+    start(NRTP_ENGINE_PE);
+    while (dev().semaphore_read(0, 50) == 0) std::this_thread::yield();
+    dev().semaphore_add(0, 40, 1);
+    dev().end_programs(gone);
+    const std::uint32_t reached = dev().semaphore_read(0, 50);
+    load(Program{}.add(mark(51)).add(halt()));
+    std::this_thread::yield();
+    ASSERT_EQ(dev().semaphore_read(0, 50), reached) << "round " << i;
+    dev().semaphore_add(0, 50, -static_cast<std::int32_t>(reached));
+  }
+  over = true;
+  a.join();
+  b.join();
+  EXPECT_EQ(dev().semaphore_read(0, 50), 0u);
+  EXPECT_EQ(dev().semaphore_read(0, 51), 0u);
+  EXPECT_EQ(dev().semaphore_read(0, 41), kEach);
+}
+
 TEST_F(Threads, TwoCoresRunAndSignalEachOther) {
   constexpr std::uint32_t kRounds = 2000;
   // Each core: wait own semaphore 1, count it down, ring the peer.
