@@ -106,6 +106,13 @@ Status Driver::attach_ndl(plugin::Loader& loader, std::string_view name) {
   return {};
 }
 
+// A software device that other processes share has ended; the port knows which.
+Status Driver::device_lost() const {
+  const std::string who = lost();
+  return errno_status(-EOWNERDEAD, who.empty() ? "the software device is lost"
+                                               : "the software device is lost: " + who);
+}
+
 // The three reasons why the kernel shows no device.
 Status Driver::no_device() const {
   if (!kernel_) return Status::invalid("device {} reports no device", port_name_);
@@ -123,6 +130,7 @@ Status Driver::find_devices() {
   const plugin::CapturedErrors errors;
   std::int32_t indexes[NRTP_MAX_DEVICES];
   const int n = ndl_->device->available(ndl_ctx_, indexes, NRTP_MAX_DEVICES);
+  if (n == -EOWNERDEAD) return device_lost();
   if (n < 0) return Status::invalid("devices cannot be listed: {}", reason(errors, n));
   return n == 0 ? no_device().because(Cause::kNoDevice) : Status();
 }
@@ -131,6 +139,7 @@ Status Driver::probe(int* out_error) {
   const plugin::CapturedErrors errors;
   const int error = *out_error = ndl_->probe->probe(ndl_ctx_);
   if (error == 0) return {};
+  if (error == -EOWNERDEAD) return device_lost();
   if (error == -EACCES || error == -EPERM)
     return Status::invalid(
                "permission denied on the /dev/neuron* nodes; add this user to their group or "

@@ -45,6 +45,7 @@ class Driver {
   // out_error: what the plugin answered.
   Status probe(int* out_error);
   Status no_device() const;
+  Status device_lost() const;
   void detach_ndl();
 
   const nrtp_sys_port* port_ = nullptr;

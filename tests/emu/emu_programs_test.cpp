@@ -44,12 +44,24 @@ TEST(EmuPrograms, Tools) {
            "echo 1 > /sys/class/neuron_device/neuron0/reset && cat "
            "/sys/class/neuron_device/neuron0/reset"});
   EXPECT_EQ(e.code, 0) << e.error;
+  // These look at a name and at what they opened, and at extended attributes.
+  e = emu({"--", "sh", "-c",
+           "d=$(mktemp -d) && cp -a /sys/module/neuron/version $d/v && cat $d/v && rm -r $d && "
+           "ls -l /dev/neuron0 >&2"});
+  EXPECT_EQ(e.code, 0) << e.error;
+  EXPECT_EQ(e.out, "2.27.4.0\n") << e.error;
+  EXPECT_EQ(e.error.find("No such file"), std::string::npos) << e.error;
 }
 
 TEST(EmuPrograms, PythonIoctlAndMmap) {
   const Ended e = emu({"--product", "trn1.2xlarge", "--", "python3", "-c", R"(
 import fcntl, mmap, os, struct, ctypes
 fd = os.open("/dev/neuron0", os.O_RDWR)
+libc = ctypes.CDLL(None, use_errno=True)
+for round in range(50):  # what works leaves errno alone
+    version = (ctypes.c_uint32 * 2)()
+    ctypes.set_errno(0)
+    assert libc.ioctl(fd, ctypes.c_ulong(0x40084E5D), version) == 0 and ctypes.get_errno() == 0
 handle = ctypes.c_uint64(0)
 form = bytearray(struct.pack("<QQIIIIIxxxxQIxxxx", 65536, 0, 1, 0, 0, 0, 2, ctypes.addressof(handle), 0))
 assert fcntl.ioctl(fd, 0x80384E66, form) == 0

@@ -4,6 +4,7 @@
 // emulator.scope: machine start it; it ends when nobody uses it any more.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,6 +76,15 @@ bool parse(int argc, char** argv, Arguments* out) {
   return argc % 2 == 1;
 }
 
+// A descriptor per connection: the usual soft limit is for a few processes only.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  constexpr rlim_t kWanted = 8192;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kWanted) return;
+  limit.rlim_cur = limit.rlim_max < kWanted ? limit.rlim_max : kWanted;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 // One word for whoever waits for the start.
 class Report {
  public:
@@ -127,6 +137,7 @@ void find_plugins(const std::string& told) {
 }
 
 int serve(const Arguments& arguments, Report& report) {
+  raise_descriptor_limit();
   find_plugins(arguments.plugins);
   const config::Loaded loaded = config::load({.environment = config::process_environment()});
   if (!loaded.status.is_ok()) return report.say(std::string(loaded.status.message()), 1);

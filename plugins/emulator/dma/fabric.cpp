@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <thread>
 
 #include "verify/verifier.h"
 
@@ -19,6 +20,23 @@ constexpr std::uint32_t kRingIdShift = 30;
 constexpr std::size_t kMaxDoorbells = 1u << 16;
 
 constexpr std::uint64_t kAllPackets = UINT64_MAX;
+
+// The lock of a queue, ahead of one who walks it. For whoever may hold a lock that
+// others need: a ring of millions of descriptors is walked for minutes.
+class Ahead {
+ public:
+  explicit Ahead(DmaQueue& queue) : queue_(queue) {
+    queue_.wanted.fetch_add(1, std::memory_order_relaxed);
+    queue_.mutex.lock();
+    queue_.wanted.fetch_sub(1, std::memory_order_relaxed);
+  }
+  ~Ahead() { queue_.mutex.unlock(); }
+  Ahead(const Ahead&) = delete;
+  Ahead& operator=(const Ahead&) = delete;
+
+ private:
+  DmaQueue& queue_;
+};
 
 void reset_ring(DmaRing& ring) {
   ring.next.store(0, std::memory_order_release);
@@ -148,7 +166,7 @@ void DmaFabric::init(std::uint32_t engine, std::uint32_t queue, const RingConfig
                      const RingConfig& rx) {
   if (engine >= engines_ || queue >= queues_) return;
   DmaQueue& q = at(engine, queue);
-  std::lock_guard lock(q.mutex);
+  const Ahead lock(q);
   attach(q.ring[kDirTx], tx);
   attach(q.ring[kDirRx], rx);
   q.stopped = q.aborted;
@@ -173,7 +191,7 @@ void DmaFabric::state(std::uint32_t engine, std::uint32_t queue, RingState* tx, 
     return;
   }
   DmaQueue& q = at(engine, queue);
-  std::lock_guard lock(q.mutex);
+  const Ahead lock(q);
   *tx = snapshot(q.ring[kDirTx]);
   *rx = snapshot(q.ring[kDirRx]);
   tx->aborted = rx->aborted = q.aborted;
@@ -182,7 +200,7 @@ void DmaFabric::state(std::uint32_t engine, std::uint32_t queue, RingState* tx, 
 void DmaFabric::reset_engine(std::uint32_t engine) {
   for (std::uint32_t queue = 0; queue < queues_; ++queue) {
     {
-      std::lock_guard lock(at(engine, queue).mutex);
+      const Ahead lock(at(engine, queue));
       at(engine, queue).aborted = false;
     }
     init(engine, queue, {}, {});
@@ -192,7 +210,7 @@ void DmaFabric::reset_engine(std::uint32_t engine) {
 void DmaFabric::abort_engine(std::uint32_t engine) {
   if (engine >= engines_) return;
   for (std::uint32_t queue = 0; queue < queues_; ++queue) {
-    std::lock_guard lock(at(engine, queue).mutex);
+    const Ahead lock(at(engine, queue));
     at(engine, queue).stopped = at(engine, queue).aborted = true;
   }
 }
@@ -219,10 +237,11 @@ void DmaFabric::ring(const Doorbell& bell, const Origin& who) {
 void DmaFabric::perform(const Doorbell& bell, const Origin& who, std::vector<Doorbell>* deferred) {
   DmaQueue& q = at(bell.engine, bell.queue);
   DmaRing& side = q.ring[bell.dir];
-  std::lock_guard lock(q.mutex);
+  std::unique_lock lock(q.mutex);
   if (bell.kind == Doorbell::Kind::kReset) {
     // A program that resets its queues relies on their work being done.
-    if (deferred_ && !q.stopped) walk(bell.engine, bell.queue, deferred, kAllPackets);
+    while (deferred_ && !q.stopped && walk(bell.engine, bell.queue, deferred, kAllPackets)) {
+    }
     reset_ring(side);
     q.stopped = q.aborted;
     return;
@@ -248,7 +267,12 @@ void DmaFabric::perform(const Doorbell& bell, const Origin& who, std::vector<Doo
       pending_.push_back(number);
     return;
   }
-  walk(bell.engine, bell.queue, deferred, kAllPackets);
+  while (walk(bell.engine, bell.queue, deferred, kAllPackets)) {
+    lock.unlock();
+    while (q.wanted.load(std::memory_order_relaxed) != 0) std::this_thread::yield();
+    lock.lock();
+    if (q.stopped) return;
+  }
 }
 
 bool DmaFabric::walk(std::uint32_t engine, std::uint32_t queue, std::vector<Doorbell>* deferred,

@@ -40,6 +40,9 @@ struct DmaRing {
 
 struct DmaQueue {
   std::mutex mutex;
+  // Threads that want the queue while it may be walked for long: the walk lets them
+  // in between two packets.
+  std::atomic<std::uint32_t> wanted{0};
   bool stopped = false;  // by an error, until a reset; guarded by mutex
   bool aborted = false;  // until the engine is reset; guarded by mutex
   DmaRing ring[2];
@@ -100,7 +103,8 @@ class DmaFabric {
   std::vector<std::uint32_t> pending_;  // engine * queues + queue, each once
 };
 
-// Performs complete packets, at most `packets`; call with the queue's lock held.
+// Performs complete packets, at most `packets`, fewer when somebody wants the queue;
+// call with the queue's lock held.
 // `who` names the queue; its slot is filled in with the address of the
 // descriptor at fault. False: the queue waits or has stopped.
 bool walk_queue(Bus& bus, DmaQueue& queue, Origin& who, std::uint64_t packets);

@@ -240,6 +240,7 @@ bool walk_queue(Bus& bus, DmaQueue& queue, Origin& who, std::uint64_t packets) {
   Walker walker(bus, queue, who);
   for (std::uint64_t done = 0;; ++done) {
     if (done == packets) return true;
+    if (done != 0 && queue.wanted.load(std::memory_order_relaxed) != 0) return true;
     if (!walker.step()) return false;
   }
 }

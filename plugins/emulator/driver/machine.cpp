@@ -411,6 +411,13 @@ void Machine::replace_queues(DeviceNode& node, std::uint32_t pid) {
   }
 }
 
+void Machine::stop_transfers(std::uint32_t pid) {
+  for (auto& node : nodes_) {
+    std::lock_guard lock(node->mutex);
+    replace_queues(*node, pid);
+  }
+}
+
 // Faults of a request come from the configuration, and from the host for the
 // program around the driver; its points are named after the requests. The result
 // of the request, 0 to carry it out.

@@ -99,6 +99,9 @@ class Machine {
   int decide_map(const Client& client, int fd, std::uint64_t bytes, std::uint32_t prot,
                  std::uint64_t offset, Mapping* out);
   void record_mapping(Mapping mapping, std::uint64_t address);
+  // The process has ended, though a request of it may be under way: its DMA queues
+  // move nothing more, the rest goes with its descriptors.
+  void stop_transfers(std::uint32_t pid);
   // The process has ended: its mappings are gone.
   void forget_mappings(std::uint32_t pid);
   int exists(const char* path) const;

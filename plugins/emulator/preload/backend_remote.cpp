@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The machine served by opennrt-emud.
+#include <cerrno>
 #include <cstring>
 #include <memory>
 
@@ -14,11 +15,16 @@ namespace {
 // No exception leaves: the callers are C functions of somebody's program.
 template <typename F>
 auto guarded(F f) noexcept -> decltype(f()) {
+  // Results carry their error; a program's errno changes by a failure only.
+  const int before = errno;
+  decltype(f()) result;
   try {
-    return f();
+    result = f();
   } catch (...) {
-    return static_cast<decltype(f())>(-ENOMEM);
+    result = static_cast<decltype(f())>(-ENOMEM);
   }
+  errno = before;
+  return result;
 }
 
 class Remote final : public Backend {

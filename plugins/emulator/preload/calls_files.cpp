@@ -180,9 +180,20 @@ OPENNRT_EXPORT(ssize_t, writev, int fd, const iovec* parts, int count) {
 
 static off_t seek(int fd, off_t offset, int from) noexcept {
   Entry entry;
-  if (ours(fd) && session().find(fd, &entry) && entry.kind == Kind::kDevice) {
+  if (!ours(fd) || !session().find(fd, &entry)) return OPENNRT_NEXT(lseek)(fd, offset, from);
+  if (entry.kind == Kind::kDevice) {
     errno = ESPIPE;
     return -1;
+  }
+  // As in sysfs, where a text fills its page: the file behind is as long as the text.
+  if (entry.kind == Kind::kAttribute && (from == SEEK_DATA || from == SEEK_HOLE)) {
+    constexpr off_t kPage = 4096;
+    if (offset < 0 || offset >= kPage) {
+      errno = ENXIO;
+      return -1;
+    }
+    offset = from == SEEK_HOLE ? kPage : offset;
+    from = SEEK_SET;
   }
   return OPENNRT_NEXT(lseek)(fd, offset, from);
 }

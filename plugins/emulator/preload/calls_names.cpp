@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exported: status of names, working directory, links.
+// Exported: status and changes of names, working directory, links.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -42,6 +43,17 @@ char* give(const char* text, char* out, std::size_t room) noexcept {
   }
   std::memmove(out, text, length);
   return out;
+}
+
+bool served(int dirfd, const char* path) noexcept {
+  Found found;
+  return session().resolve(dirfd, path, &found) &&
+         (found.at.place == Place::kDevice || found.at.place == Place::kAttribute);
+}
+
+int refuse(int error) noexcept {
+  errno = error;
+  return -1;
 }
 
 }  // namespace
@@ -119,6 +131,80 @@ OPENNRT_EXPORT(int, euidaccess, const char* path, int mode) {
 }
 OPENNRT_EXPORT(int, eaccess, const char* path, int mode) {
   return access_at(AT_FDCWD, path, mode, AT_EACCESS);
+}
+
+// --- extended attributes: there are none ---------------------------------------
+
+static ssize_t no_attribute() noexcept { return refuse(ENODATA); }
+OPENNRT_EXPORT(ssize_t, getxattr, const char* path, const char* name, void* out, size_t room) {
+  return served(AT_FDCWD, path) ? no_attribute() : OPENNRT_NEXT(getxattr)(path, name, out, room);
+}
+OPENNRT_EXPORT(ssize_t, lgetxattr, const char* path, const char* name, void* out, size_t room) {
+  return served(AT_FDCWD, path) ? no_attribute() : OPENNRT_NEXT(lgetxattr)(path, name, out, room);
+}
+OPENNRT_EXPORT(ssize_t, listxattr, const char* path, char* out, size_t room) {
+  return served(AT_FDCWD, path) ? 0 : OPENNRT_NEXT(listxattr)(path, out, room);
+}
+OPENNRT_EXPORT(ssize_t, llistxattr, const char* path, char* out, size_t room) {
+  return served(AT_FDCWD, path) ? 0 : OPENNRT_NEXT(llistxattr)(path, out, room);
+}
+
+// --- what would change a served name, or make another one of it -----------------
+
+OPENNRT_EXPORT(int, chmod, const char* path, mode_t mode) {
+  return served(AT_FDCWD, path) ? refuse(EPERM) : OPENNRT_NEXT(chmod)(path, mode);
+}
+OPENNRT_EXPORT(int, fchmodat, int dirfd, const char* path, mode_t mode, int flags) {
+  return served(dirfd, path) ? refuse(EPERM) : OPENNRT_NEXT(fchmodat)(dirfd, path, mode, flags);
+}
+OPENNRT_EXPORT(int, chown, const char* path, uid_t user, gid_t group) {
+  return served(AT_FDCWD, path) ? refuse(EPERM) : OPENNRT_NEXT(chown)(path, user, group);
+}
+OPENNRT_EXPORT(int, lchown, const char* path, uid_t user, gid_t group) {
+  return served(AT_FDCWD, path) ? refuse(EPERM) : OPENNRT_NEXT(lchown)(path, user, group);
+}
+OPENNRT_EXPORT(int, fchownat, int dirfd, const char* path, uid_t user, gid_t group, int flags) {
+  return served(dirfd, path) ? refuse(EPERM)
+                             : OPENNRT_NEXT(fchownat)(dirfd, path, user, group, flags);
+}
+OPENNRT_EXPORT(int, unlink, const char* path) {
+  return served(AT_FDCWD, path) ? refuse(EPERM) : OPENNRT_NEXT(unlink)(path);
+}
+OPENNRT_EXPORT(int, unlinkat, int dirfd, const char* path, int flags) {
+  return served(dirfd, path) ? refuse(EPERM) : OPENNRT_NEXT(unlinkat)(dirfd, path, flags);
+}
+OPENNRT_EXPORT(int, rename, const char* from, const char* to) {
+  return served(AT_FDCWD, from) || served(AT_FDCWD, to) ? refuse(EPERM)
+                                                        : OPENNRT_NEXT(rename)(from, to);
+}
+OPENNRT_EXPORT(int, renameat, int from_fd, const char* from, int to_fd, const char* to) {
+  return served(from_fd, from) || served(to_fd, to)
+             ? refuse(EPERM)
+             : OPENNRT_NEXT(renameat)(from_fd, from, to_fd, to);
+}
+OPENNRT_EXPORT(int, renameat2, int from_fd, const char* from, int to_fd, const char* to,
+               unsigned flags) {
+  return served(from_fd, from) || served(to_fd, to)
+             ? refuse(EPERM)
+             : OPENNRT_NEXT(renameat2)(from_fd, from, to_fd, to, flags);
+}
+OPENNRT_EXPORT(int, mknod, const char* path, mode_t mode, dev_t device) {
+  return served(AT_FDCWD, path) ? refuse(EEXIST) : OPENNRT_NEXT(mknod)(path, mode, device);
+}
+OPENNRT_EXPORT(int, mknodat, int dirfd, const char* path, mode_t mode, dev_t device) {
+  return served(dirfd, path) ? refuse(EEXIST) : OPENNRT_NEXT(mknodat)(dirfd, path, mode, device);
+}
+OPENNRT_EXPORT(int, mkdir, const char* path, mode_t mode) {
+  return served(AT_FDCWD, path) ? refuse(EEXIST) : OPENNRT_NEXT(mkdir)(path, mode);
+}
+OPENNRT_EXPORT(int, mkdirat, int dirfd, const char* path, mode_t mode) {
+  return served(dirfd, path) ? refuse(EEXIST) : OPENNRT_NEXT(mkdirat)(dirfd, path, mode);
+}
+OPENNRT_EXPORT(int, symlink, const char* target, const char* path) {
+  return served(AT_FDCWD, path) ? refuse(EEXIST) : OPENNRT_NEXT(symlink)(target, path);
+}
+OPENNRT_EXPORT(int, symlinkat, const char* target, int dirfd, const char* path) {
+  return served(dirfd, path) ? refuse(EEXIST) : OPENNRT_NEXT(symlinkat)(target, dirfd, path);
 }
 
 // --- working directory ---------------------------------------------------------

@@ -29,13 +29,21 @@ T* pointer(long value) {
   return reinterpret_cast<T*>(value);
 }
 
+// What the kernel thinks of the structure: it looks at that before the path.
+long check_how(const Words& w) noexcept {
+  const long r = raw_call(SYS_openat2, AT_FDCWD, word(""), w[2], w[3]);
+  return r == -ENOENT ? 0 : r;
+}
+
 long open_with_how(const Words& w) noexcept {
-  const auto* how = pointer<const struct ::open_how>(w[2]);
+  const auto* path = pointer<const char>(w[1]);
   Found found;
-  const bool ours = how && w[3] >= static_cast<long>(sizeof *how) &&
-                    session().resolve(static_cast<int>(w[0]), pointer<const char>(w[1]), &found);
-  if (!ours) return answer(raw_call(SYS_openat2, w[0], w[1], w[2], w[3]));
-  return open_at(static_cast<int>(w[0]), pointer<const char>(w[1]), static_cast<int>(how->flags),
+  if (!session().resolve(static_cast<int>(w[0]), path, &found))
+    return answer(raw_call(SYS_openat2, w[0], w[1], w[2], w[3]));
+  if (const long wrong = check_how(w)) return answer(wrong);
+  const auto* how = pointer<const struct ::open_how>(w[2]);
+  if ((how->resolve & RESOLVE_BENEATH) != 0 && path[0] == '/') return answer(-EXDEV);
+  return open_at(static_cast<int>(w[0]), path, static_cast<int>(how->flags),
                  static_cast<mode_t>(how->mode));
 }
 

@@ -92,13 +92,13 @@ int open_attribute(const Found& found, const char* file, mode_t mode, int flags)
       make_file(file, access, (flags & O_CLOEXEC) != 0, text, static_cast<std::size_t>(bytes));
   if (fd < 0) return fail(-fd);
   raw_call(SYS_fchmod, fd, static_cast<long>(mode & 07777));
-  if (access == O_RDONLY) return fd;
+  // Listed, so that fstat tells the same file as stat.
   Entry entry;
   entry.kind = Kind::kAttribute;
   entry.access = static_cast<std::uint8_t>(access);
   entry.text_bytes = static_cast<std::uint32_t>(bytes);
   std::snprintf(entry.path, sizeof entry.path, "%s", found.path);
-  if (s.list(fd, &entry)) return fd;
+  if (s.list(fd, &entry) || access == O_RDONLY) return fd;
   raw_call(SYS_close, fd);
   return fail(EMFILE);
 }
@@ -120,6 +120,7 @@ int open_directory(const Found& found, int dirfd, const char* path, int flags,
 // What the program wrote by ways of the C library that are not ours (stdio) lies
 // in the file; the attribute gets it when the file is closed.
 void deliver(int fd, const Entry& entry) noexcept {
+  if (entry.access == O_RDONLY) return;
   struct stat now;
   if (raw_call(SYS_fstat, fd, word(&now)) != 0 || now.st_size == 0) return;
   char path[32], text[kTextBytes];
@@ -311,7 +312,7 @@ bool write_served(int fd, const void* data, std::size_t bytes, ssize_t* result) 
     *result = fail(entry.access == O_RDONLY ? EBADF : EINVAL);
     return true;
   }
-  if (entry.kind != Kind::kAttribute) return false;
+  if (entry.kind != Kind::kAttribute || entry.access == O_RDONLY) return false;
   // As the kernel would: at most a page, and a bad pointer is an answer.
   char text[kTextBytes];
   iovec to{text, bytes < sizeof text ? bytes : sizeof text};

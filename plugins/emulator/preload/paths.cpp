@@ -44,7 +44,7 @@ Location locate(std::string_view path) {
 }
 
 bool suspicious(const char* path, bool from_served_directory) {
-  if (!path || path[0] == '\0') return false;
+  if (!plausible(path) || path[0] == '\0') return false;
   if (path[0] != '/')
     return from_served_directory ||
            (std::strstr(path, "..") != nullptr && std::strstr(path, "neuron") != nullptr);

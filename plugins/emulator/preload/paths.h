@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace opennrt::emu::preload {
@@ -26,6 +27,13 @@ struct Location {
 
 // `path` is absolute and normal: no empty, "." or ".." component.
 Location locate(std::string_view path);
+
+// False for a pointer that is none, so that the kernel may refuse it: nothing of a
+// process lies below vm.mmap_min_addr or in the kernel's half.
+inline bool plausible(const char* path) {
+  const auto address = reinterpret_cast<std::uintptr_t>(path);
+  return address >= 0x10000 && address < std::uintptr_t{1} << 47;
+}
 
 // False for what cannot name anything of ours, whatever the rest of the path
 // says; this is all that an unrelated call pays.

@@ -90,7 +90,7 @@ Backend* Session::backend() noexcept {
 }
 
 bool Session::resolve(int dirfd, const char* path, Found* out) noexcept {
-  if (!active || !path) return false;
+  if (!active || !plausible(path)) return false;
   const bool relative = path[0] != '/';
   const bool from_served =
       relative &&

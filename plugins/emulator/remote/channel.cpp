@@ -112,6 +112,9 @@ int Channel::receive(Message* out, bool take_descriptor) {
   do n = take(MSG_DONTWAIT);
   while (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) &&
          std::chrono::steady_clock::now() < until);
+  // The other end closed before it read all that was sent. The kernel says so once;
+  // what it had sent itself is still there.
+  if (n < 0 && errno == ECONNRESET) n = take(MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) do
       n = take(0);
     while (n < 0 && errno == EINTR);

@@ -148,7 +148,7 @@ struct Client::State {
 
   bool mine() const { return identity->pid.load(std::memory_order_relaxed) == owner; }
   int take_identity();
-  enum class Connected { kYes, kRetry, kNobody, kFailed };
+  enum class Connected { kYes, kRetry, kNobody, kRefused, kFailed };
   Connected connect(std::unique_ptr<Connection>* out, const ForkToken* token, std::string* error);
   Connected greet(Connection& connection, const ForkToken* token, std::string* error);
   int attach(std::string* error);
@@ -218,7 +218,8 @@ Client::State::Connected Client::State::greet(Connection& connection, const Fork
     *error = "the emulator.* settings have more than " + std::to_string(kMaxPayload) + " bytes";
     return Connected::kFailed;
   }
-  if (r == 0) r = connection.channel.receive(&reply, true);
+  // A refusal may have come, and the end, before the hello was on its way.
+  if (r == 0 || r == -EPIPE) r = connection.channel.receive(&reply, true);
   if (r == -EPIPE || r == -ECONNRESET) return Connected::kRetry;  // it was just ending
   if (r != 0) {
     *error = "the daemon behind " + socket + " does not answer: " + std::strerror(-r);
@@ -227,7 +228,7 @@ Client::State::Connected Client::State::greet(Connection& connection, const Fork
   Descriptor shared(reply.descriptor);
   if (reply.head.kind == Kind::kRefused) {
     *error = text_of(reply);
-    return Connected::kFailed;
+    return Connected::kRefused;
   }
   if (reply.head.kind != Kind::kWelcome) {
     *error = "what answers at " + socket + " is no opennrt-emud";
@@ -304,7 +305,7 @@ int Client::State::attach(std::string* error) {
       adopt_connection(std::move(made));
       return 0;
     }
-    if (connected == Connected::kFailed) return -ECONNREFUSED;
+    if (connected == Connected::kFailed || connected == Connected::kRefused) return -ECONNREFUSED;
     if (connected == Connected::kNobody) {
       if (!options.start) {
         *error = "nothing serves " + socket;
@@ -373,7 +374,9 @@ int Client::State::connection(Connection** out) {
       }
   std::unique_ptr<Connection> made;
   std::string error;
-  if (connect(&made, nullptr, &error) != Connected::kYes) return ended();
+  const Connected connected = connect(&made, nullptr, &error);
+  if (connected == Connected::kRefused) return -EMFILE;  // this thread is one too many
+  if (connected != Connected::kYes) return ended();
   *out = made.get();
   adopt_connection(std::move(made));
   return 0;

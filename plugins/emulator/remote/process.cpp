@@ -78,10 +78,14 @@ std::shared_ptr<Process> ProcessTable::find(std::uint32_t pid, std::uint32_t uid
     place = std::move(made);
   }
   std::lock_guard own(place->mutex);
-  if (place->dead || place->connections.size() >= kConnectionsOfProcess) {
+  if (place->dead) {
+    *error = "process " + std::to_string(pid) + " has ended";
+    return nullptr;
+  }
+  if (place->connections.size() >= most_connections_) {
     *error = "process " + std::to_string(pid) + " has " +
              std::to_string(place->connections.size()) + " connections, the most is " +
-             std::to_string(kConnectionsOfProcess);
+             std::to_string(most_connections_);
     return nullptr;
   }
   place->connections.insert(socket);
@@ -102,6 +106,7 @@ void ProcessTable::release(Process& process) {
   {
     std::lock_guard own(process.mutex);
     process.freed = true;
+    if (process.overdue) return;
   }
   dying_.fetch_sub(1, std::memory_order_release);
 }
@@ -153,6 +158,7 @@ void ProcessTable::died(std::uint32_t pid) {
     // A child of it may still hold the other end.
     for (const int socket : process->connections) shutdown(socket, SHUT_RDWR);
   }
+  machine_.stop_transfers(pid);
   drop_if_unused(process);
 }
 
@@ -173,6 +179,15 @@ void ProcessTable::settle(Process& caller) {
       if (caller.dead) return;  // others wait for its release
     }
     std::this_thread::sleep_for(kPause);
+  }
+  if (dying_.load(std::memory_order_acquire) == 0) return;
+  // They have had their time, once for all requests.
+  std::lock_guard lock(mutex_);
+  for (const auto& [pid, process] : processes_) {
+    std::lock_guard own(process->mutex);
+    if (!process->dead || process->freed || process->overdue) continue;
+    process->overdue = true;
+    dying_.fetch_sub(1, std::memory_order_release);
   }
 }
 

@@ -38,6 +38,7 @@ struct Process {
   bool dead = false;
   bool released = false;  // by somebody, who may not have ended
   bool freed = false;     // nothing is left
+  bool overdue = false;   // a request of it does not end: nobody waits for its release
 };
 
 // Descriptors that wait for a child to take them.
@@ -54,6 +55,8 @@ class ProcessTable {
   ProcessTable(Machine& machine, int epoll) : machine_(machine), epoll_(epoll) {}
   ~ProcessTable();
 
+  // Before anything else.
+  void limit_connections(std::size_t of_process) { most_connections_ = of_process; }
   // The process of that pid, made when it is new; nullptr with *error (-errno and
   // text) when it is not there or there are too many.
   std::shared_ptr<Process> find(std::uint32_t pid, std::uint32_t uid, std::uint64_t start_time,
@@ -88,6 +91,7 @@ class ProcessTable {
 
   Machine& machine_;
   const int epoll_;
+  std::size_t most_connections_ = kConnectionsOfProcess;
   std::atomic<std::uint32_t> dying_{0};  // dead and not yet released
   std::mutex mutex_;                     // before a process' own
   std::map<std::uint32_t, std::shared_ptr<Process>> processes_;

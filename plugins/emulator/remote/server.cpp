@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -33,6 +34,8 @@ constexpr std::size_t kStackBytes = 1 << 20;  // of a connection
 constexpr std::uint64_t kListen = UINT64_MAX, kWake = UINT64_MAX - 1,
                         kDeaths = UINT64_MAX - 2;  // epoll data
 constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kOwnDescriptors =
+    128;  // of the machine, logs, one connection that is refused
 // A device looks itself once in a while: what it waits for may be memory that a
 // process has mapped.
 constexpr std::chrono::milliseconds kLook{20};
@@ -41,6 +44,14 @@ std::uint64_t now_ms() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
                                         std::chrono::steady_clock::now().time_since_epoch())
                                         .count());
+}
+
+// As many as descriptors allow, with one for the end of each process.
+std::size_t connections() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kConnections;
+  const std::size_t others = kProcesses + kOwnDescriptors;
+  return std::clamp<std::size_t>(limit.rlim_cur, others + 1, others + kConnections) - others;
 }
 
 struct Start {
@@ -74,7 +85,10 @@ Server::Server(Machine& machine, ServerOptions options)
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       deaths_(epoll_create1(EPOLL_CLOEXEC)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      processes_(machine, deaths_) {
+      processes_(machine, deaths_),
+      most_sessions_(connections()) {
+  // Some are left for others, whatever one process does.
+  processes_.limit_connections(std::min(kConnectionsOfProcess, (most_sessions_ + 3) / 4));
   for (std::uint32_t i = 0; i < machine.devices(); ++i) {
     DeviceMemory& memory = *machine.node(i)->memory;
     if (i == 0) regions_.push_back(&memory.host());
@@ -99,6 +113,12 @@ bool Server::listen(std::string* error) {
 
   sockaddr_un address;
   if (!socket_address(options_.socket, &address, error)) return false;
+  struct stat there{};
+  if (lstat(options_.socket.c_str(), &there) == 0 && !S_ISSOCK(there.st_mode)) {
+    *error = options_.socket +
+             " exists and is no socket; move it away, or set emulator.socket to another path";
+    return false;
+  }
   ::unlink(options_.socket.c_str());
   listen_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   // For the moment between bind and chmod.
@@ -112,9 +132,10 @@ bool Server::listen(std::string* error) {
   event.data.u64 = kListen;
   if (!bound || ::listen(listen_, SOMAXCONN) != 0 ||
       epoll_ctl(epoll_, EPOLL_CTL_ADD, listen_, &event) != 0) {
-    *error = "socket " + options_.socket +
-             " cannot be bound: " + std::strerror(bound ? errno : reason) +
-             "; set emulator.socket to a path that this user may write";
+    const int why = bound ? errno : reason;
+    *error = "socket " + options_.socket + " cannot be bound: " + std::strerror(why);
+    if (why != EMFILE && why != ENFILE && why != ENOMEM)
+      *error += "; set emulator.socket to a path that this user may write";
     return false;
   }
   event.data.u64 = kWake;
@@ -223,6 +244,22 @@ void Server::run_device(std::uint32_t index) {
   }
 }
 
+void Server::refuse(int socket) {
+  const std::string text =
+      "opennrt-emud (pid " + std::to_string(getpid()) + ") has " + std::to_string(most_sessions_) +
+      " connections, the most it may have (ulimit -n of the daemon); end a process that uses it";
+  Head head{.kind = Kind::kRefused};
+  head.result = -EAGAIN;
+  head.bytes = static_cast<std::uint32_t>(text.size());
+  iovec parts[2] = {{&head, sizeof head}, {const_cast<char*>(text.data()), text.size()}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = 2;
+  // The first packet of a new connection always has room.
+  [[maybe_unused]] const ssize_t n = sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  ::close(socket);
+}
+
 void Server::accept_one() {
   const int socket = accept4(listen_, nullptr, nullptr, SOCK_CLOEXEC);
   if (socket < 0) {
@@ -231,14 +268,13 @@ void Server::accept_one() {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return;
   }
+  bool room = false;
   {
     std::lock_guard lock(sessions_mutex_);
-    if (sessions_ >= kConnections) {
-      ::close(socket);
-      return;
-    }
-    ++sessions_;
+    room = sessions_ < most_sessions_;
+    sessions_ += room;
   }
+  if (!room) return refuse(socket);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);

@@ -75,6 +75,7 @@ class Server {
   };
   void run_device(std::uint32_t index);
   void accept_one();
+  void refuse(int socket);
   bool idle_since(std::uint64_t now_ms);
   void progress();
 
@@ -88,6 +89,7 @@ class Server {
   std::atomic<bool> stopping_{false};
   std::uint64_t idle_ms_ = 0;  // since when nobody is there, 0 = somebody is
 
+  std::size_t most_sessions_ = 0;
   std::mutex sessions_mutex_;
   std::condition_variable sessions_changed_;
   std::size_t sessions_ = 0;

@@ -167,6 +167,10 @@ TEST_F(BookTest, ProbeFailures) {
   configure("probe: 13");  // EACCES
   EXPECT_THAT(std::string(Driver::open(loader_, *config_).status().message()),
               HasSubstr("permission denied"));
+  configure("probe: 130");  // EOWNERDEAD
+  const Status gone = Driver::open(loader_, *config_).status();
+  EXPECT_EQ(gone.code(), NRT_HW_ERROR);
+  EXPECT_THAT(std::string(gone.message()), HasSubstr("the software device is lost"));
   configure("probe: 22");
   EXPECT_THAT(std::string(Driver::open(loader_, *config_).status().message()),
               HasSubstr("double cannot drive this driver: Invalid argument"));

@@ -22,6 +22,7 @@
 #include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static int surprises;
@@ -173,6 +174,36 @@ static void names(void) {
   EXPECT(access("/dev/null", F_OK) == 0 && stat("/dev/null", &status) == 0 &&
          S_ISCHR(status.st_mode));
   FAILS(stat("", &status), ENOENT);
+  const char* volatile wild[] = {(const char*)8, (const char*)-8};
+  for (int i = 0; i < 2; ++i) {
+    FAILS(stat(wild[i], &status), EFAULT);
+    FAILS(open(wild[i], O_RDONLY), EFAULT);
+    FAILS(access(wild[i], F_OK), EFAULT);
+  }
+
+  // A served name stays what it is, and nothing real is made in its place.
+  FAILS(chmod("/dev/neuron0", 0600), EPERM);
+  FAILS(fchmodat(AT_FDCWD, "/dev/neuron0", 0600, 0), EPERM);
+  FAILS(chown("/dev/neuron0", 0, 0), EPERM);
+  FAILS(lchown("/dev/neuron0", 0, 0), EPERM);
+  FAILS(fchownat(AT_FDCWD, "/dev/neuron0", 0, 0, 0), EPERM);
+  FAILS(unlink("/dev/neuron0"), EPERM);
+  FAILS(unlinkat(AT_FDCWD, "/dev/neuron0", 0), EPERM);
+  FAILS(rename("/dev/neuron0", "/tmp/neuron0"), EPERM);
+  FAILS(renameat(AT_FDCWD, "/nothing", AT_FDCWD, "/dev/neuron0"), EPERM);
+  FAILS(renameat2(AT_FDCWD, "/nothing", AT_FDCWD, "/dev/neuron0", 0), EPERM);
+  FAILS(mknod("/dev/neuron0", S_IFCHR | 0600, 0), EEXIST);
+  FAILS(mknodat(AT_FDCWD, "/dev/neuron0", S_IFCHR | 0600, 0), EEXIST);
+  FAILS(mkdir("/dev/neuron0", 0700), EEXIST);
+  FAILS(mkdirat(AT_FDCWD, "/dev/neuron0", 0700), EEXIST);
+  FAILS(symlink("/dev/null", "/dev/neuron0"), EEXIST);
+  FAILS(symlinkat("/dev/null", AT_FDCWD, "/dev/neuron0"), EEXIST);
+  EXPECT(stat("/dev/neuron0", &status) == 0 && S_ISCHR(status.st_mode));
+  char attribute[16];
+  FAILS(getxattr("/dev/neuron0", "user.x", attribute, sizeof attribute), ENODATA);
+  FAILS(lgetxattr("/dev/neuron0", "user.x", attribute, sizeof attribute), ENODATA);
+  EXPECT(listxattr("/dev/neuron0", attribute, sizeof attribute) == 0);
+  EXPECT(llistxattr("/dev/neuron0", attribute, sizeof attribute) == 0);
 
   EXPECT(listed("/dev", "neuron0", DT_CHR) == 1 && listed("/dev", "neuron1", DT_CHR) == 1);
   EXPECT(listed("/dev", "neuron2", DT_CHR) == 0 && listed("/dev", "null", DT_CHR) == 1);
@@ -241,6 +272,16 @@ static void texts(void) {
   const int fd = open("/sys/module/neuron/version", O_RDONLY);
   EXPECT(pread(fd, line, 4, 8) == 4 && memcmp(line, "/sys", 4) == 0);
   EXPECT(lseek(fd, 5, SEEK_SET) == 5 && read(fd, line, 2) == 2 && memcmp(line, "of", 2) == 0);
+  // One file by its name and by its descriptor, or cp takes it for replaced; its
+  // page has no hole, or cp keeps one.
+  struct stat by_name, by_number;
+  EXPECT(stat("/sys/module/neuron/version", &by_name) == 0 && fstat(fd, &by_number) == 0 &&
+         by_name.st_ino == by_number.st_ino && by_name.st_dev == by_number.st_dev &&
+         by_name.st_size == by_number.st_size);
+  EXPECT(lseek(fd, 0, SEEK_DATA) == 0 && lseek(fd, 0, SEEK_HOLE) == 4096);
+  EXPECT(read(fd, line, 4) == 0);
+  FAILS(lseek(fd, 4096, SEEK_DATA), ENXIO);
+  FAILS(write(fd, "1", 1), EBADF);
   close(fd);
   FAILS(open("/sys/module/neuron/version", O_WRONLY), EACCES);
   FAILS(open("/sys/module/neuron", O_WRONLY), EISDIR);
@@ -399,6 +440,12 @@ static void calls(void) {
   } how = {O_RDONLY, 0, 0};
   const int third = (int)syscall(SYS_openat2, AT_FDCWD, "/dev/neuron1", &how, sizeof how);
   EXPECT(ioctl(third, OPEN_COUNT) == 2);
+  FAILS(syscall(SYS_openat2, AT_FDCWD, "/dev/neuron1", 8L, sizeof how), EFAULT);
+  FAILS(syscall(SYS_openat2, AT_FDCWD, "/dev/neuron1", &how, 7L), EINVAL);
+  how.resolve = 0x08;  // RESOLVE_BENEATH
+  FAILS(syscall(SYS_openat2, AT_FDCWD, "/dev/neuron1", &how, sizeof how), EXDEV);
+  how.resolve = 1UL << 40;
+  FAILS(syscall(SYS_openat2, AT_FDCWD, "/dev/neuron1", &how, sizeof how), EINVAL);
   char* map = (char*)syscall(SYS_mmap, 0L, 4096L, (long)PROT_READ, (long)MAP_SHARED, (long)fd, 0L);
   EXPECT(map != MAP_FAILED && syscall(SYS_munmap, map, 4096L) == 0);
   // Untouched: six words, a result, an error.

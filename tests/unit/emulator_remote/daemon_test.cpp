@@ -95,6 +95,17 @@ TEST_F(Daemon, ASocketThatNobodyServesIsReplaced) {
   EXPECT_EQ(client->exists("/dev/neuron0"), 1);
 }
 
+TEST_F(Daemon, AFileThatIsNoSocketIsKept) {
+  ASSERT_TRUE(std::filesystem::create_directory(directory.file("machine")));
+  std::ofstream(socket()) << "somebody's work";
+  std::string error;
+  EXPECT_FALSE(attach(&error));
+  EXPECT_NE(error.find(socket() + " exists and is no socket"), std::string::npos) << error;
+  std::string text;
+  std::getline(std::ifstream(socket()) >> std::ws, text);
+  EXPECT_EQ(text, "somebody's work");
+}
+
 TEST_F(Daemon, AKilledOneIsReplacedAndItsClientsAreTold) {
   std::string error;
   auto client = attach(&error);

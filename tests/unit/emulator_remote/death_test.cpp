@@ -141,6 +141,71 @@ TEST_F(Death, WhoSawAnEndFindsThePlaceFree) {
 }
 
 // A child that was forked without a word holds the parent's sockets open.
+// A transfer of millions of descriptors ends with its process, and the others are
+// served as if it had ended at once.
+TEST_F(Death, ALongTransferEndsWithItsProcess) {
+  constexpr std::uint32_t kCount = 2u << 20, kEngine = 0, kQueue = 1;
+  auto mine = attach();
+  ASSERT_TRUE(mine);
+  const int fd = mine->open("/dev/neuron0", 2);
+  std::uint64_t last = 0;
+  ASSERT_EQ(alloc(*mine, fd, 65536, &last), 0);
+  const std::uint64_t last_pa = pa_of(*mine, fd, last);
+  const pid_t pid = spawn([&] {
+    auto client = attach();
+    const int own = client->open("/dev/neuron0", 2);
+    std::uint64_t ring[2] = {}, data[2] = {};
+    for (int side = 0; side < 2; ++side)
+      if (alloc(*client, own, kCount * 16, &ring[side]) != 0 ||
+          alloc(*client, own, 65536, &data[side]) != 0)
+        return 1;
+    const std::vector<char> ones(65536, 1);
+    if (copy(*client, own, data[0], ones.data(), ones.size(), 0, true) != 0) return 2;
+    struct Item {
+      std::uint32_t control, meta;
+      std::uint64_t address;
+    };
+    constexpr std::uint32_t kRingId = 1u << 24, kFirst = 1u << 26, kLast = 1u << 27;
+    for (int side = 0; side < 2; ++side) {
+      std::vector<Item> items(
+          kCount, {side ? kRingId : kRingId | kFirst | kLast, 0, pa_of(*client, own, data[side])});
+      if (side) items.back().address = last_pa;
+      if (copy(*client, own, ring[side], items.data(), items.size() * sizeof(Item), 0, true) != 0)
+        return 3;
+    }
+    abi::DmaQueueInit init;
+    init.eng_id = kEngine;
+    init.qid = kQueue;
+    init.tx_desc_count = init.rx_desc_count = kCount;
+    init.tx_handle = ring[0];
+    init.rx_handle = ring[1];
+    if (client->ioctl(own, abi::kDmaQueueInit, reinterpret_cast<std::uintptr_t>(&init)) != 0)
+      return 4;
+    abi::DmaQueueCopyStart go;
+    go.eng_id = kEngine;
+    go.qid = kQueue;
+    go.tx_desc_count = go.rx_desc_count = kCount;
+    client->ioctl(own, abi::kDmaQueueCopyStart, reinterpret_cast<std::uintptr_t>(&go));
+    return 5;
+  });
+  // Under way: the queue is asked about, which does not wait for the end either. At
+  // the end the head is 0 again.
+  RingState tx, rx;
+  ASSERT_TRUE(soon([&] {
+    machine->node(0)->device->queue_state(kEngine, kQueue, &tx, &rx);
+    return tx.head != 0;
+  }));
+  kill(pid, SIGKILL);
+  ASSERT_EQ(wait_for(pid), 1000 + SIGKILL);
+  std::uint64_t handle = 0;
+  EXPECT_EQ(alloc(*mine, fd, 4096, &handle), 0);
+  EXPECT_TRUE(soon([&] { return !server->processes().knows(static_cast<std::uint32_t>(pid)); }));
+  char byte = 9;
+  ASSERT_EQ(copy(*mine, fd, last, &byte, 1, 0, false), 0);
+  EXPECT_EQ(byte, 0) << "the transfer went on to its end";
+  EXPECT_EQ(mine->close(fd), 0);
+}
+
 TEST_F(Death, AChildThatOutlivesItsParentHoldsNothing) {
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);

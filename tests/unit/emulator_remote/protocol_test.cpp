@@ -2,6 +2,8 @@
 //
 // Whoever breaks the rules of the protocol loses a connection, and nobody else
 // anything.
+#include <sys/resource.h>
+
 #include "lab.h"
 
 namespace opennrt::emu::remote::test {
@@ -213,6 +215,38 @@ TEST_F(Protocol, AFloodOfForksEndsAtALimit) {
 }
 
 // An answer that is none, in the middle of a request that holds memory.
+// As many connections as descriptors allow: one more is told so, one process leaves
+// room for others, and all is well when they have gone.
+TEST_F(Protocol, AFloodOfConnectionsIsRefusedWithTheReason) {
+  stop();
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = 512;  // for 128 connections
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  start({});
+  {
+    std::vector<std::unique_ptr<Channel>> mine;
+    for (int i = 0; i < 32; ++i) mine.push_back(welcome());
+    const auto [kind, text] = greet(hello_head(), hello_payload());
+    EXPECT_EQ(kind, Kind::kRefused);
+    EXPECT_NE(text.find("has 32 connections, the most is 32"), std::string::npos) << text;
+    for (int i = 32; i < 128; ++i) mine.push_back(std::make_unique<Channel>(raw()));
+    std::string error;
+    EXPECT_TRUE(soon([&] {
+      return !Client::attach(options(), &error) &&
+             error.find("has 128 connections, the most it may have") != std::string::npos;
+    })) << error;
+  }
+  EXPECT_TRUE(soon([&] {
+    std::string error;
+    return Client::attach(options(), &error) != nullptr;
+  }));
+  still_serves();
+  stop();
+  setrlimit(RLIMIT_NOFILE, &before);
+}
+
 TEST_F(Protocol, WrongAnswersInTheMiddleOfARequest) {
   for (int way = 0; way < 6; ++way) {
     auto c = welcome();
