@@ -50,14 +50,19 @@ Result<Machine> discover(const Driver& driver, plugin::Loader& loader) {
   const nrtp_ndl_device& device = *driver.ndl().device;
   std::int32_t indexes[NRTP_MAX_DEVICES];
   const int n = device.available(driver.ctx(), indexes, NRTP_MAX_DEVICES);
+  const auto lost = [&](int error) {  // it ended after the driver was chosen
+    return errno_status(error, "the software device is lost: " + driver.lost());
+  };
+  if (n == -EOWNERDEAD) return lost(n);
   if (n <= 0) return Status::invalid("no device found").because(Cause::kNoDevice);
   Machine out;
   out.devices.assign(indexes, indexes + std::min<int>(n, NRTP_MAX_DEVICES));
   std::sort(out.devices.begin(), out.devices.end());
   std::uint32_t arch_type = 0;
   if (const int error = device.board_info(driver.ctx(), &arch_type, &out.revision); error != 0)
-    return Status::invalid("device {}: silicon cannot be identified: {}", out.devices.front(),
-                           strerror(-error));
+    return error == -EOWNERDEAD ? lost(error)
+                                : Status::invalid("device {}: silicon cannot be identified: {}",
+                                                  out.devices.front(), strerror(-error));
   if (arch_type < 2)
     return Status::invalid("device {}: arch {} is not supported", out.devices.front(), arch_type);
   auto arch = loader.arch(arch_type);
