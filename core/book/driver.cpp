@@ -25,6 +25,11 @@ std::string reason(const plugin::CapturedErrors& errors, int error) {
   return errors.empty() ? std::string(strerror(error < 0 ? -error : EIO)) : errors.text();
 }
 
+// The plugin goes on in spite of what it said.
+void tell(const plugin::CapturedErrors& errors) {
+  if (!errors.empty()) ONRT_LOG(kNrt, kError, "{}", errors.text());
+}
+
 // The configuration's short names of the two plugins of this project.
 std::string ndl_plugin_name(const std::string& name) {
   if (name == "kernel" || name == "auto") return "ndl-kernel";
@@ -81,6 +86,7 @@ Status Driver::attach_port(plugin::Loader& loader, const config::Config& config)
   const plugin::CapturedErrors errors;
   if (const int error = (*port)->attach(loader.host(), &port_ctx_); error != 0)
     return Status::invalid("device {}: {}", name, reason(errors, error));
+  tell(errors);
   port_ = *port;
   port_name_ = name;
   return {};
@@ -102,6 +108,7 @@ Status Driver::attach_ndl(plugin::Loader& loader, std::string_view name) {
   const plugin::CapturedErrors errors;
   if (const int error = (*table)->attach(loader.host(), port_, port_ctx_, &ndl_ctx_); error != 0)
     return Status::invalid("attaching {}: {}", name, reason(errors, error));
+  tell(errors);
   ndl_ = *table;
   return {};
 }

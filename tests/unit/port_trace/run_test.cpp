@@ -169,6 +169,19 @@ TEST_F(Programs, OneExecutionMoreIsToldItsFirstDivergence) {
   EXPECT_THAT(log, HasSubstr("now SEMAPHORE_INCREMENT"));
 }
 
+// The run goes on, and says what is missing.
+TEST_F(Programs, AFileThatCannotBeWrittenIsTold) {
+  for (const std::string& bad : {std::string("/dev/full"), scratch.file("nowhere/run.trace")}) {
+    path = bad;
+    ::testing::internal::CaptureStderr();
+    const Result result = record(read_file(OPENNRT_VECADD_NEFF));
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    EXPECT_EQ(result.wrong, 0u) << bad;
+    EXPECT_THAT(said, HasSubstr("ndl.record: " + bad + ": "));
+    EXPECT_THAT(said, HasSubstr("nothing is recorded"));
+  }
+}
+
 TEST_F(Programs, WithoutAFileTheDeviceIsRefused) {
   const Result none = replay(read_file(OPENNRT_VECADD_NEFF));
   EXPECT_EQ(none.init, NRT_INVALID);
