@@ -88,7 +88,7 @@ class Process {
     a.pa = reinterpret_cast<std::uintptr_t>(&pa);
     return call(fd, abi::kMemGetPa, a) == 0 ? pa : UINT64_MAX;
   }
-  std::int64_t copy(int fd, std::uint64_t handle, void* buffer, std::uint64_t bytes,
+  std::int64_t copy(int fd, std::uint64_t handle, const void* buffer, std::uint64_t bytes,
                     std::uint64_t offset, bool to_device) {
     abi::MemBufCopy64 a;
     a.mem_handle = handle;

@@ -3,6 +3,7 @@
 // What a process leaves behind, what others see of it, and what two share.
 #include "driver/operations.h"
 #include "harness.h"
+#include "opennrt/isa/records.h"
 
 namespace opennrt::emu::test {
 namespace {
@@ -70,6 +71,51 @@ TEST_F(DriverTest, CleanUpOfAProcess) {
   EXPECT_EQ(q.call(qmisc, abi::kCrwlNcRangeMarkExt0, mark), -EBUSY) << "misc lane is still open";
   ASSERT_EQ(p.close(pmisc), 0);
   EXPECT_EQ(q.call(qmisc, abi::kCrwlNcRangeMarkExt0, mark), 0);
+}
+
+// The memory of an engine that still runs goes to somebody else.
+TEST_F(DriverTest, ProgramsEndWithTheirProcess) {
+  Process p = process(10), q = process(11);
+  const int pfd = p.open(), qfd = q.open();
+  Device& device = *machine->node(0)->device;
+  const nrtp_arch_plugin& arch = *nrtp_arch_query(1, 0);
+  const nrtp_product* const chip = product("trn1.2xlarge");
+  const auto start = [&](std::uint32_t engine, std::uint64_t pa) {
+    const std::uint64_t block = arch.address->nx_device(chip, 0, engine);
+    const auto put = [&](std::uint64_t reg, std::uint64_t value) {
+      const auto word = static_cast<std::uint32_t>(value);
+      ASSERT_EQ(device.write(block + reg, &word, sizeof word), 0);
+    };
+    put(arch.ib->nx_start_addr_lo, pa);
+    put(arch.ib->nx_start_addr_hi, pa >> 32);
+    put(arch.ib->nx_start_ctrl, 1);
+  };
+  auto for_ever = isa::zero_record<isa::CompareBranchRecord>(isa::kOpCompareBranch);
+  for_ever.target_mode = isa::kTargetRelative;
+  auto mark = isa::zero_record<isa::ControlRecord>(isa::kOpNop);
+  mark.h.update_mode = isa::kUpdateSemInc;
+  mark.h.update_index = 50;
+
+  std::uint64_t mine = 0, other = 0, next = 0;
+  ASSERT_EQ(p.alloc(pfd, kMiB, &mine), 0);
+  ASSERT_EQ(q.alloc(qfd, kMiB, &other), 0);
+  const std::uint64_t pa = p.pa(pfd, mine);
+  ASSERT_EQ(p.copy(pfd, mine, &for_ever, sizeof for_ever, 0, true), 0);
+  ASSERT_EQ(q.copy(qfd, other, &for_ever, sizeof for_ever, 0, true), 0);
+  start(NRTP_ENGINE_PE, pa);
+  start(NRTP_ENGINE_SP, q.pa(qfd, other));
+  ASSERT_TRUE(machine->run(1000));
+
+  ASSERT_EQ(p.close(pfd), 0);
+  ASSERT_EQ(q.alloc(qfd, kMiB, &next), 0);
+  ASSERT_EQ(q.pa(qfd, next), pa) << "memory of another place says nothing";
+  const isa::ControlRecord marks[] = {mark, isa::zero_record<isa::ControlRecord>(isa::kOpHalt)};
+  ASSERT_EQ(q.copy(qfd, next, marks, sizeof marks, 0, true), 0);
+  EXPECT_TRUE(machine->run(1000)) << "a program of another process ended too";
+  EXPECT_EQ(device.semaphore_read(0, 50), 0u);
+  start(NRTP_ENGINE_PE, pa);
+  machine->run(1000);
+  EXPECT_EQ(device.semaphore_read(0, 50), 1u);
 }
 
 TEST_F(DriverTest, EachCloseCallDetachesOnce) {
