@@ -160,7 +160,7 @@ class Tree:
         if result.returncode:
             failed = re.search(r"\[  FAILED  \] ([^\s,]+)", result.stdout)
             return failed.group(1) if failed else started(result.stdout) + " ends the process"
-        if not re.search(r"\[  PASSED  \] [1-9]", result.stdout):
+        if not re.search(r"\[  PASSED  \] [1-9]|^[1-9]\d* sequences", result.stdout, re.M):
             sys.exit(f"{test}: nothing ran")
         if pattern and "[  SKIPPED ]" in result.stdout:
             sys.exit(f"{test}: skipped:\n{result.stdout[-500:]}")

@@ -29,6 +29,23 @@ enum UpdateAction : std::uint32_t {
   kSemWriteReg = 10
 };
 
+// Sixteen bytes at a time: this happens for every slot that an engine reaches.
+typedef std::uint64_t Words __attribute__((vector_size(16)));
+
+Words difference(const std::uint8_t* a, const std::uint8_t* b, std::size_t at) {
+  Words x, y;
+  std::memcpy(&x, a + at, sizeof x);
+  std::memcpy(&y, b + at, sizeof y);
+  return x ^ y;
+}
+
+bool same_record(const std::uint8_t* a, const std::uint8_t* b) {
+  static_assert(isa::kRecordBytes == 4 * sizeof(Words));
+  const Words all =
+      (difference(a, b, 0) | difference(a, b, 16)) | (difference(a, b, 32) | difference(a, b, 48));
+  return (all[0] | all[1]) == 0;
+}
+
 const char* comparison(std::uint32_t mode) {
   static constexpr const char* kNames[] = {"", "==", "<", "<=", ">", ">="};
   return kNames[mode & 7];
@@ -209,9 +226,8 @@ void Sequencer::update(std::uint32_t mode, std::uint32_t index, std::uint32_t va
   }
 }
 
-void Sequencer::set_semaphore(std::uint32_t index, std::int32_t value) {
-  sync_->set_semaphore(index, value);
-  if (Verifier* v = verifier_) v->semaphore_set(origin(), core(), index, value);
+void Sequencer::tell_semaphore_set(std::uint32_t index, std::int32_t value) {
+  verifier_->semaphore_set(origin(), core(), index, value);
 }
 
 void Sequencer::note_wait(std::uint32_t mode, std::uint32_t index, std::uint32_t value) {
@@ -294,7 +310,7 @@ bool Sequencer::decode(Decoded* d, const std::uint8_t* memory) {
   return true;
 }
 
-bool Sequencer::step() {
+[[gnu::always_inline]] inline bool Sequencer::step() {
   DecodeCache::Fetched slot{};
   if (pc_ % isa::kRecordBytes == 0) slot = cache_.fetch(*map_, pc_);
   if (!slot.decoded) {
@@ -306,8 +322,7 @@ bool Sequencer::step() {
   __builtin_prefetch(memory + 2 * isa::kRecordBytes);
   __builtin_prefetch(slot.decoded + 2);
   Decoded& d = *slot.decoded;
-  if ((!d.handler || std::memcmp(d.raw, memory, isa::kRecordBytes) != 0) && !decode(&d, memory))
-    return false;
+  if ((!d.handler || !same_record(d.raw, memory)) && !decode(&d, memory)) return false;
   const isa::Header h = d.header();
   if (h.wait_mode != 0) {
     if (!wait_holds(h.wait_mode, h.wait_index, h.value)) {

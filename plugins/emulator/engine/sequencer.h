@@ -105,7 +105,11 @@ class Sequencer {
   // Second half of the event modes that consume; false: somebody was faster.
   bool consume(std::uint32_t mode, std::uint32_t index);
   void undo_consume(std::uint32_t mode, std::uint32_t index);
-  void set_semaphore(std::uint32_t index, std::int32_t value);
+  void set_semaphore(std::uint32_t index, std::int32_t value) {
+    sync_->set_semaphore(index, value);
+    if (verifier_) [[unlikely]]
+      tell_semaphore_set(index, value);
+  }
   void update(std::uint32_t mode, std::uint32_t index, std::uint32_t value);
   // A record in the engine's status queue.
   void notify(std::uint32_t kind, std::uint32_t sub_id, std::uint32_t hint);
@@ -125,6 +129,7 @@ class Sequencer {
   };
 
   bool step();
+  void tell_semaphore_set(std::uint32_t index, std::int32_t value);
   void tell_verifier(const isa::Header& h, const Decoded& d);
   bool decode(Decoded* d, const std::uint8_t* memory);
   void perform(const GeneratedTransfer& transfer);
