@@ -140,6 +140,7 @@ class Machine {
   // Node locked by the caller. 0 or -errno.
   int allocate(DeviceNode& node, const AllocRequest& request, Chunk** out);
   void free_chunk(DeviceNode& node, Chunk* chunk, bool discard_small = false);
+  void unpin(DeviceNode& node, Chunk* chunk);  // takes the node's mutex
   // Bytes that (chunk, offset) may name. A contiguous piece runs on to the end
   // of its pool.
   static std::uint64_t reach(const DeviceNode& node, const Chunk& chunk);

@@ -128,6 +128,12 @@ int Machine::allocate(DeviceNode& node, const AllocRequest& request, Chunk** out
 
 void Machine::free_chunk(DeviceNode& node, Chunk* chunk, bool discard_small) {
   if (chunk->handle) node.handles.remove(chunk->handle);
+  chunk->handle = 0;
+  if (chunk->pins != 0) {
+    chunk->condemned = true;
+    chunk->discards_small = discard_small;
+    return;
+  }
   allocated_.fetch_sub(chunk->bytes, std::memory_order_relaxed);
   node.usage.add(*chunk, -static_cast<std::int64_t>(chunk->bytes));
   if (chunk->host())
@@ -144,6 +150,11 @@ void Machine::free_chunk(DeviceNode& node, Chunk* chunk, bool discard_small) {
       node.memory->hbm(chunk->channel).discard(chunk->pa - pools.base, chunk->bytes);
   }
   node.chunks.erase(chunk->pa);
+}
+
+void Machine::unpin(DeviceNode& node, Chunk* chunk) {
+  std::lock_guard lock(node.mutex);
+  if (--chunk->pins == 0 && chunk->condemned) free_chunk(node, chunk, chunk->discards_small);
 }
 
 // Host memory is handed out as zeros: pages go back to the kernel here.

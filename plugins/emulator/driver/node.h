@@ -58,6 +58,9 @@ struct Chunk {
   Pool pool = Pool::kMain;
   bool driver_owned = false;  // MEM_FREE takes only the handle
   std::shared_ptr<Backing> backing;
+  // Copies under way, which hold no lock. Freed meanwhile, it goes with the last.
+  std::uint32_t pins = 0;
+  bool condemned = false, discards_small = false;
 
   bool host() const { return pool == Pool::kHost; }
 };

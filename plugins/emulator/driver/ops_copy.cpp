@@ -20,21 +20,36 @@ constexpr std::uint64_t kBulk = 8192;    // from here on a caller elsewhere copi
 constexpr std::uint64_t kAsyncMax = 133169152;
 constexpr std::uint32_t kBar4Max = 8192;
 
-// A checked range of a chunk.
+// A checked range of a chunk, whose memory goes to nobody else while this lives.
 struct Range {
+  Range() = default;
+  ~Range() {
+    if (chunk) node->machine->unpin(*node, chunk);
+  }
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+
   std::uint64_t pa = 0, bytes = 0;
   std::uint32_t core = 0;
   bool host = false;
+  DeviceNode* node = nullptr;
+  Chunk* chunk = nullptr;
 };
 
 int find_range(Call& call, std::uint64_t handle, std::uint64_t offset, std::uint64_t bytes,
                Range* out) {
   std::lock_guard lock(call.node.mutex);
-  const Chunk* chunk = call.node.handles.find(handle);
+  Chunk* chunk = call.node.handles.find(handle);
   if (!chunk) return -EINVAL;
   const std::uint64_t reach = Machine::reach(call.node, *chunk);
   if (offset > reach || bytes > reach - offset) return -EINVAL;
-  *out = Range{chunk->pa + offset, bytes, chunk->core, chunk->host()};
+  out->pa = chunk->pa + offset;
+  out->bytes = bytes;
+  out->core = chunk->core;
+  out->host = chunk->host();
+  out->node = &call.node;
+  out->chunk = chunk;
+  ++chunk->pins;
   return 0;
 }
 
