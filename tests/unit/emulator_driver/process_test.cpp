@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a process leaves behind, what others see of it, and what two share.
+#include <functional>
+#include <utility>
+
 #include "driver/operations.h"
 #include "harness.h"
 #include "opennrt/isa/records.h"
@@ -116,6 +119,56 @@ TEST_F(DriverTest, ProgramsEndWithTheirProcess) {
   start(NRTP_ENGINE_PE, pa);
   machine->run(1000);
   EXPECT_EQ(device.semaphore_read(0, 50), 1u);
+}
+
+// Memory of a caller that does something else while the driver reads it.
+class Interrupted final : public UserMemory {
+ public:
+  explicit Interrupted(std::function<void()> between) : between_(std::move(between)) {}
+  int read(std::uint64_t address, void* to, std::uint64_t bytes) override {
+    if (bytes > 4096 && between_) std::exchange(between_, nullptr)();
+    return memory_.read(address, to, bytes);
+  }
+  int write(std::uint64_t address, const void* from, std::uint64_t bytes) override {
+    return memory_.write(address, from, bytes);
+  }
+  void* direct(std::uint64_t, std::uint64_t) override { return nullptr; }
+
+ private:
+  DirectMemory memory_;
+  std::function<void()> between_;
+};
+
+TEST_F(DriverTest, MemoryFreedUnderACopyGoesToNobody) {
+  for (const bool by_close : {false, true}) {
+    for (const bool host : {false, true}) {
+      Process p = process(10), q = process(11);
+      const int pfd = p.open(), qfd = q.open();
+      std::uint64_t mine = 0, during = 0, after = 0;
+      ASSERT_EQ(p.alloc(pfd, 8192, &mine, {.host = host}), 0);
+      const std::uint64_t pa = p.pa(pfd, mine);
+      Interrupted memory([&] {
+        EXPECT_EQ(by_close ? p.close(pfd) : p.free(pfd, mine), 0);
+        EXPECT_EQ(p.pa(qfd, mine), UINT64_MAX);
+        EXPECT_EQ(q.alloc(qfd, 8192, &during, {.host = host}), 0);
+        EXPECT_NE(q.pa(qfd, during), pa) << "the copy would go on into memory of another process";
+      });
+      const std::vector<char> bytes(8192, 'x');
+      abi::MemBufCopy64 copy;
+      copy.mem_handle = mine;
+      copy.buffer = reinterpret_cast<std::uintptr_t>(bytes.data());
+      copy.size = 8000;
+      copy.copy_to_mem_handle = 1;
+      EXPECT_EQ(p.raw(pfd, abi::kMemBufCopy64, reinterpret_cast<std::uintptr_t>(&copy), memory), 0);
+      EXPECT_NE(during, 0u) << "the copy did not ask for the bytes";
+      ASSERT_EQ(q.alloc(qfd, 8192, &after, {.host = host}), 0);
+      EXPECT_EQ(q.pa(qfd, after), pa) << "what was freed did not come back";
+      EXPECT_EQ(q.close(qfd), 0);
+      if (!by_close) {
+        EXPECT_EQ(p.close(pfd), 0);
+      }
+    }
+  }
 }
 
 TEST_F(DriverTest, EachCloseCallDetachesOnce) {

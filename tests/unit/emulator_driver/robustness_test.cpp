@@ -209,7 +209,8 @@ TEST_F(DriverThreads, RequestsWhileOthersClose) {
           EXPECT_EQ(p.munmap(map, 8192), 0);
         }
         std::uint64_t mark = h;
-        (void)p.copy(fd, h, &mark, sizeof mark, 0, true);
+        // The handle may be another thread's by now: each has bytes of its own.
+        (void)p.copy(fd, h, &mark, sizeof mark, static_cast<std::uint64_t>(t) * 64, true);
         (void)p.free(fd, h);
       }
       abi::DsInfo store;
