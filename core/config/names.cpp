@@ -20,11 +20,12 @@ bool is_known(std::string_view name) {
 // Names that are read outside the table: the configuration file, and what the
 // project's tests and tools look at.
 bool is_other_own_name(std::string_view name) {
-  constexpr std::string_view kNames[] = {kConfigVariable,         "OPENNRT_ARCH_MODULES",
-                                         "OPENNRT_BUILD_SAN",     "OPENNRT_CORPUS",
-                                         "OPENNRT_FUZZ_SECONDS",  "OPENNRT_NO_DEPS",
-                                         "OPENNRT_RECORDER_FILE", "OPENNRT_RECORDER_TARGET",
-                                         "OPENNRT_SPEC",          "OPENNRT_VECTORS"};
+  constexpr std::string_view kNames[] = {
+      kConfigVariable,           "OPENNRT_ARCH_MODULES", "OPENNRT_BUILD_SAN",
+      "OPENNRT_CORPUS",          "OPENNRT_EMUD",         "OPENNRT_EMU_CLOSED",
+      "OPENNRT_EMU_PRELOAD",     "OPENNRT_EMU_SOCKET",   "OPENNRT_EMU_TREE",
+      "OPENNRT_FUZZ_SECONDS",    "OPENNRT_NO_DEPS",      "OPENNRT_RECORDER_FILE",
+      "OPENNRT_RECORDER_TARGET", "OPENNRT_SPEC",         "OPENNRT_VECTORS"};
   return name.starts_with("OPENNRT_TEST_") ||
          std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }

@@ -213,6 +213,11 @@ bool read_scope(const nrtp_host* host, bool* one_for_all, std::string* error) {
   return false;
 }
 
+std::string plain_number(const std::string& text) {
+  std::uint64_t bytes = 0;
+  return !text.empty() && parse_bytes(text, &bytes) ? std::to_string(bytes) : text;
+}
+
 std::vector<remote::Setting> machine_settings(const nrtp_host* host) {
   // With their defaults: what is not set is this.
   static constexpr struct {
@@ -242,8 +247,7 @@ std::vector<remote::Setting> machine_settings(const nrtp_host* host) {
   for (const auto& k : kKeys) {
     std::string value;
     if (!get(host, k.key, &value, k.list ? kListBytes : kPathBytes)) value = k.otherwise;
-    std::uint64_t bytes = 0;
-    if (k.size && !value.empty() && parse_bytes(value, &bytes)) value = std::to_string(bytes);
+    if (k.size) value = plain_number(value);
     // The daemon's working directory is another one.
     if (k.path && !value.empty() && value.front() != '/')
       value = std::filesystem::absolute(value).string();

@@ -18,6 +18,8 @@ bool read_machine_config(const nrtp_host* host, MachineConfig* out, std::string*
 
 // emulator.scope.
 bool read_scope(const nrtp_host* host, bool* one_for_all, std::string* error);
+// "256M" -> "268435456"; a text that is no number stays.
+std::string plain_number(const std::string& text);
 // Every key that makes up the machine, with numbers and paths in one form.
 std::vector<remote::Setting> machine_settings(const nrtp_host* host);
 // How to reach the daemon, and what its machine must be.

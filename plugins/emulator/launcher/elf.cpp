@@ -71,28 +71,85 @@ struct Elf {
   }
 };
 
-// Names of DT_NEEDED. Damaged tables give fewer names: the loader says the rest.
-void read_needed(const File& file, const Elf& elf, std::vector<std::string>* out) {
-  for (const Elf64_Phdr& p : elf.headers) {
-    if (p.p_type != PT_DYNAMIC) continue;
-    const std::string table = file.text(p.p_offset, p.p_filesz);
-    std::uint64_t strings = 0, bytes = 0;
-    std::vector<std::uint64_t> names;
-    for (std::size_t at = 0; at + sizeof(Elf64_Dyn) <= table.size(); at += sizeof(Elf64_Dyn)) {
-      Elf64_Dyn entry;
-      std::memcpy(&entry, table.data() + at, sizeof entry);
-      if (entry.d_tag == DT_NULL) break;
-      if (entry.d_tag == DT_STRTAB) strings = entry.d_un.d_ptr;
-      if (entry.d_tag == DT_STRSZ) bytes = entry.d_un.d_val;
-      if (entry.d_tag == DT_NEEDED) names.push_back(entry.d_un.d_val);
+// The dynamic section, entry by entry. Damaged tables give less: the loader says
+// the rest.
+class DynamicSection {
+ public:
+  DynamicSection(const File& file, const Elf& elf) : file_(file), elf_(elf) {
+    for (const Elf64_Phdr& p : elf.headers) {
+      if (p.p_type != PT_DYNAMIC) continue;
+      const std::string table = file.text(p.p_offset, p.p_filesz);
+      for (std::size_t at = 0; at + sizeof(Elf64_Dyn) <= table.size(); at += sizeof(Elf64_Dyn)) {
+        Elf64_Dyn entry;
+        std::memcpy(&entry, table.data() + at, sizeof entry);
+        if (entry.d_tag == DT_NULL) break;
+        entries_.push_back(entry);
+      }
+      break;
     }
     std::uint64_t offset = 0;
-    if (!elf.offset_of(strings, &offset)) return;
-    const std::string text = file.text(offset, bytes);
-    for (const std::uint64_t name : names)
-      if (name < text.size()) out->push_back(text.c_str() + name);
+    if (elf.offset_of(value(DT_STRTAB), &offset)) strings_ = file.text(offset, value(DT_STRSZ));
   }
-}
+
+  void read(Linkage* out) const {
+    for (const Elf64_Dyn& entry : entries_)
+      if (entry.d_tag == DT_NEEDED) out->needed.push_back(string(entry.d_un.d_val));
+    out->soname = named(DT_SONAME);
+    out->rpath = named(DT_RPATH);
+    out->runpath = named(DT_RUNPATH);
+    std::uint64_t at = 0;
+    if (elf_.offset_of(value(DT_VERNEED), &at))
+      walk<Elf64_Verneed>(
+          at, value(DT_VERNEEDNUM), [&](const Elf64_Verneed& need, std::uint64_t here) {
+            std::vector<std::string>& versions = out->requires_versions[string(need.vn_file)];
+            walk<Elf64_Vernaux>(here + need.vn_aux, need.vn_cnt,
+                                [&](const Elf64_Vernaux& version, std::uint64_t) {
+                                  versions.push_back(string(version.vna_name));
+                                  return std::uint64_t{version.vna_next};
+                                });
+            return std::uint64_t{need.vn_next};
+          });
+    if (elf_.offset_of(value(DT_VERDEF), &at))
+      walk<Elf64_Verdef>(at, value(DT_VERDEFNUM),
+                         [&](const Elf64_Verdef& version, std::uint64_t here) {
+                           Elf64_Verdaux name{};
+                           if ((version.vd_flags & VER_FLG_BASE) == 0 &&
+                               file_.read(here + version.vd_aux, &name, sizeof name))
+                             out->offers_versions.push_back(string(name.vda_name));
+                           return std::uint64_t{version.vd_next};
+                         });
+  }
+
+ private:
+  std::uint64_t value(Elf64_Sxword tag) const {
+    for (const Elf64_Dyn& entry : entries_)
+      if (entry.d_tag == tag) return entry.d_un.d_val;
+    return 0;
+  }
+  std::string string(std::uint64_t at) const {
+    return at < strings_.size() ? strings_.c_str() + at : "";
+  }
+  std::string named(Elf64_Sxword tag) const {
+    const std::uint64_t at = value(tag);
+    return at != 0 ? string(at) : "";
+  }
+  // Records that say how far the next one is; 0 ends the chain.
+  template <typename Record, typename Visit>
+  void walk(std::uint64_t at, std::uint64_t count, Visit visit) const {
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, kMostHeaders); ++i) {
+      Record record;
+      if (!file_.read(at, &record, sizeof record)) return;
+      const std::uint64_t next = visit(record, at);
+      if (next == 0) return;
+      at += next;
+    }
+  }
+
+  const File& file_;
+  const Elf& elf_;
+  std::vector<Elf64_Dyn> entries_;
+  std::string strings_;
+};
 
 // The toolchain leaves a note of its own.
 bool has_go_note(const File& file, const Elf& elf) {
@@ -120,8 +177,9 @@ Verdict refuse(const std::string& path, const std::string& why, std::string* rea
   return Verdict::kRefused;
 }
 
-Verdict inspect_elf(const std::string& path, const File& file, const std::string& head,
-                    Program* out, std::string* reason) {
+// Headers of a file for this processor.
+Verdict read_headers(const std::string& path, const File& file, const std::string& head, Elf* out,
+                     std::string* reason) {
   const auto ident = [&](int at) {
     return static_cast<unsigned char>(head[static_cast<unsigned>(at)]);
   };
@@ -135,12 +193,21 @@ Verdict inspect_elf(const std::string& path, const File& file, const std::string
     return refuse(path, "is a program for another processor", reason);
   if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > kMostHeaders)
     return refuse(path, "has a damaged header", reason);
-  Elf elf;
-  elf.headers.resize(header.e_phnum);
-  if (!file.read(header.e_phoff, elf.headers.data(), elf.headers.size() * sizeof(Elf64_Phdr)))
+  out->headers.resize(header.e_phnum);
+  if (!file.read(header.e_phoff, out->headers.data(), out->headers.size() * sizeof(Elf64_Phdr)))
     return refuse(path, "has a damaged header", reason);
+  return Verdict::kFits;
+}
+
+Verdict inspect_elf(const std::string& path, const File& file, const std::string& head,
+                    Program* out, std::string* reason) {
+  Elf elf;
+  if (const Verdict verdict = read_headers(path, file, head, &elf, reason);
+      verdict != Verdict::kFits)
+    return verdict;
   out->go = has_go_note(file, elf);
-  read_needed(file, elf, &out->needed);
+  out->file = path;
+  DynamicSection(file, elf).read(&out->linkage);
   const auto interpreter = std::find_if(elf.headers.begin(), elf.headers.end(),
                                         [](const Elf64_Phdr& p) { return p.p_type == PT_INTERP; });
   if (interpreter == elf.headers.end()) {
@@ -151,6 +218,7 @@ Verdict inspect_elf(const std::string& path, const File& file, const std::string
                   reason);
   }
   const std::string loader = file.text(interpreter->p_offset, interpreter->p_filesz).c_str();
+  out->loader = loader;
   const std::string name = loader.substr(loader.rfind('/') + 1);
   if (name.starts_with("ld-musl"))
     return refuse(path, "is linked against musl (" + loader + "); only glibc programs are served",
@@ -236,6 +304,24 @@ Verdict inspect_level(const std::string& path, int level, Program* out, std::str
 Verdict inspect(const std::string& path, Program* out, std::string* reason) {
   *out = Program{};
   return inspect_level(path, 0, out, reason);
+}
+
+bool read_library(const std::string& path, Linkage* out, std::string* reason) {
+  *out = Linkage{};
+  const File file(path);
+  if (!file.good()) {
+    *reason = path + ": " + std::strerror(errno);
+    return false;
+  }
+  const std::string head = file.head(sizeof(Elf64_Ehdr));
+  if (head.compare(0, SELFMAG, ELFMAG) != 0) {
+    *reason = path + " is no library";
+    return false;
+  }
+  Elf elf;
+  if (read_headers(path, file, head, &elf, reason) != Verdict::kFits) return false;
+  DynamicSection(file, elf).read(out);
+  return true;
 }
 
 std::string find_program(const std::string& name) {

@@ -60,7 +60,7 @@ std::string make_directory(std::string* error) {
 // The loader's list: sanitizer runtimes insist on being first, others follow us.
 std::string preload_list(const std::string& library, const Program& program) {
   std::string list;
-  for (const std::string& name : program.needed)
+  for (const std::string& name : program.linkage.needed)
     for (const char* first : {"libasan.", "libtsan.", "liblsan.", "libhwasan.", "libclang_rt."})
       if (name.starts_with(first)) list += name + ":";
   list += library;

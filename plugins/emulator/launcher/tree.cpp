@@ -50,8 +50,13 @@ std::vector<std::string> device_attributes(unsigned device, unsigned cores) {
         "info/architecture/device_name", "stats/hardware/sram_ecc_uncorrected",
         "stats/hardware/mem_ecc_uncorrected", "stats/hardware/mem_ecc_repairable_uncorrected"})
     names.push_back(base + name);
-  for (unsigned core = 0; core < cores; ++core)
-    names.push_back(base + "neuron_core" + std::to_string(core) + "/info/architecture/arch_type");
+  for (unsigned core = 0; core < cores; ++core) {
+    const std::string below = base + "neuron_core" + std::to_string(core);
+    names.push_back(below + "/info/architecture/arch_type");
+    for (const char* kind : {"device_mem", "host_mem"})
+      for (const char* value : {"total", "present", "peak"})
+        names.push_back(below + "/stats/memory_usage/" + kind + "/" + value);
+  }
   return names;
 }
 

@@ -26,7 +26,9 @@ struct ServerOptions {
   std::string socket;
   std::string version = OPENNRT_VERSION;
   std::vector<Setting> settings;  // what the machine is; clients compare
-  std::string log;                // told to clients
+  // The form that numbers have in `settings`, whatever a client writes.
+  std::string (*plain_number)(const std::string& text) = nullptr;
+  std::string log;  // told to clients
   std::uint32_t idle_exit_s = 10;
 };
 

@@ -70,8 +70,8 @@ constexpr const char* kLoader = "/lib64/ld-linux-x86-64.so.2";
 
 TEST_F(ElfTest, RealPrograms) {
   fits("/bin/ls");
-  EXPECT_NE(std::find(program_.needed.begin(), program_.needed.end(), "libc.so.6"),
-            program_.needed.end());
+  EXPECT_NE(std::find(program_.linkage.needed.begin(), program_.linkage.needed.end(), "libc.so.6"),
+            program_.linkage.needed.end());
   EXPECT_FALSE(program_.go || program_.is_static);
   fits(OPENNRT_DIRECT);
   refused(OPENNRT_STATIC, "linked statically");
