@@ -435,8 +435,9 @@ TEST_F(Sequencer, ProgramsInMemoryOfOneWhoHasGoneEnd) {
   waits.wait_index = 60;
   waits.wait_value = 1;
   load(Program{}.add(branch(0, 0, 0, 0)));
-  load(Program{}.add(waits).add(mark(70)).add(halt()), kProgram + 0x4000);
   load(Program{}.add(waits).add(mark(71)).add(halt()), kOther);
+  waits.wait_index = 61;  // which nobody raises: the next program must not wait for it
+  load(Program{}.add(waits).add(mark(70)).add(halt()), kProgram + 0x4000);
   start(NRTP_ENGINE_PE);                      // loops
   start(NRTP_ENGINE_ACT, kProgram + 0x4000);  // waits
   start(NRTP_ENGINE_SP, kOther);
