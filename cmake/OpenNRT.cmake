@@ -74,7 +74,7 @@ if(OPENNRT_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)  # coverage for the fuzz targets
 endif()
 target_compile_definitions(opennrt_flags INTERFACE
-  OPENNRT_VERSION="${PROJECT_VERSION}" OPENNRT_BUILD_SAN="${OPENNRT_BUILD_SAN}")
+  OPENNRT_VERSION="${PROJECT_VERSION}" OPENNRT_BUILD_SAN="${OPENNRT_BUILD_SAN}" NRTP_BUILD_SAN="${OPENNRT_BUILD_SAN}")
 
 # Directory links beside the tests and tools need no installed libraries.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)

@@ -132,7 +132,7 @@ Status check_arch(const nrtp_arch_plugin& t, std::uint32_t manifest_arch_type,
   ONRT_TRY(require_group(t.dma, sizeof *t.dma, "dma", file));
   ONRT_TRY(require_group(t.sync, sizeof *t.sync, "sync", file));
   ONRT_TRY(require_group(t.caps, sizeof *t.caps, "caps", file));
-  ONRT_TRY(require_group(t.ib, sizeof *t.ib, "ib", file));
+  ONRT_TRY(require_group(t.ib, offsetof(nrtp_arch_ib, isa), "ib", file));
   ONRT_TRY(require_group(t.tables, sizeof *t.tables, "tables", file));
   if (t.geometry->tpbs == 0 || t.geometry->engines == 0 || t.geometry->engines > NRTP_MAX_ENGINES)
     return Status::invalid("{}: geometry has {} cores and {} engines, need 1 or more and 1 to {}",

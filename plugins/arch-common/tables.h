@@ -122,6 +122,7 @@ constexpr nrtp_arch_ib make_ib() {
   t.size = sizeof t;
   t.form_default = F.form_default;
   t.form_mask = F.form_mask;
+  t.isa = F.arch_type;  // each family brought its own
   t.nx_start_ctrl = F.nx_start_ctrl;
   t.nx_start_addr_lo = F.nx_start_addr_lo;
   t.nx_start_addr_hi = F.nx_start_addr_hi;
@@ -172,6 +173,7 @@ struct OwnParts {
   const nrtp_arch_tables* tables;
   const nrtp_arch_fabric* fabric;
   const nrtp_arch_timing* timing;
+  const nrtp_arch_driver* driver;
   const char* const* neff_targets;  // ends with nullptr
   std::span<const nrtp_product> products;
 };
@@ -179,12 +181,7 @@ struct OwnParts {
 template <const ArchFacts& F>
 constexpr nrtp_arch_plugin make_plugin(const OwnParts& own) {
   nrtp_arch_plugin t{};
-  t.head.size = sizeof t;
-  t.head.magic = NRTP_MAGIC;
-  t.head.kind = NRTP_KIND_ARCH;
-  t.head.abi_major = NRTP_ARCH_ABI_MAJOR;
-  t.head.abi_minor = NRTP_ARCH_ABI_MINOR;
-  t.head.build = "san=" OPENNRT_BUILD_SAN ";version=" OPENNRT_VERSION;
+  t.head = NRTP_HEAD_INIT(nrtp_arch_plugin, ARCH, OPENNRT_VERSION);
   t.arch_type = F.arch_type;
   t.plugin_version = 1;
   t.name = F.name;
@@ -198,6 +195,7 @@ constexpr nrtp_arch_plugin make_plugin(const OwnParts& own) {
   t.tables = own.tables;
   t.fabric = own.fabric;
   t.timing = own.timing;
+  t.driver = own.driver;
   t.neff_targets = own.neff_targets;
   t.products = own.products.data();
   t.n_products = static_cast<U32>(own.products.size());

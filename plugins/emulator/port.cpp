@@ -138,14 +138,7 @@ std::int64_t port_control(void* ctx, const char* request, char* reply, std::size
 }
 
 const nrtp_sys_port kPort = {
-    .head = {.size = sizeof(nrtp_sys_port),
-             .magic = NRTP_MAGIC,
-             .kind = NRTP_KIND_PORT,
-             .abi_major = NRTP_PORT_ABI_MAJOR,
-             .abi_minor = NRTP_PORT_ABI_MINOR,
-             .host_minor_min = 0,
-             .build = "san=" OPENNRT_BUILD_SAN ";version=" OPENNRT_VERSION,
-             .host_features_required = 0},
+    .head = NRTP_HEAD_INIT(nrtp_sys_port, PORT, OPENNRT_VERSION),
     .name = "emulator",
     .attach = port_attach,
     .detach = port_detach,

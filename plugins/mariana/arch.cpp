@@ -34,6 +34,7 @@ constinit const nrtp_arch_plugin kPlugin =
     arch_common::make_plugin<kFacts>({.tables = &kTables,
                                       .fabric = &kFabric,
                                       .timing = &kTiming,
+                                      .driver = &kDriver,
                                       .neff_targets = kTargets.data(),
                                       .products = kProducts});
 

@@ -33,6 +33,7 @@ constexpr arch_common::ArchFacts make_facts() {
 }
 inline constexpr arch_common::ArchFacts kFacts = make_facts();
 
+extern const nrtp_arch_driver kDriver;
 extern const nrtp_arch_fabric kFabric;
 extern const nrtp_arch_tables kTables;
 extern const nrtp_arch_timing kTiming;

@@ -16,14 +16,7 @@ int attach(const nrtp_host* host, const nrtp_sys_port* port, void* port_ctx, voi
 }
 
 constexpr nrtp_ndl_ops kOps = {
-    .head = {.size = sizeof(nrtp_ndl_ops),
-             .magic = NRTP_MAGIC,
-             .kind = NRTP_KIND_NDL,
-             .abi_major = NRTP_NDL_ABI_MAJOR,
-             .abi_minor = NRTP_NDL_ABI_MINOR,
-             .host_minor_min = 0,
-             .build = "san=" OPENNRT_BUILD_SAN ";version=" OPENNRT_VERSION,
-             .host_features_required = 0},
+    .head = NRTP_HEAD_INIT(nrtp_ndl_ops, NDL, OPENNRT_VERSION),
     .name = kPolicy.name,
     .window_min = 6,  // arch 2: id 6; arch 3 and 4: ids 10 and 11
     .window_max = 11,

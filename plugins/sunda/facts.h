@@ -247,6 +247,7 @@ inline constexpr arch_common::ArchFacts kFacts = {
               .misc_ram_save = 0xC8},
 };
 
+extern const nrtp_arch_driver kDriver;
 extern const nrtp_arch_fabric kFabric;
 extern const nrtp_arch_tables kTables;
 extern const nrtp_arch_timing kTiming;

@@ -129,14 +129,7 @@ void port_sleep_us(void* ctx, uint32_t us) {
 }
 
 constexpr nrtp_sys_port kPort = {
-    .head = {.size = sizeof(nrtp_sys_port),
-             .magic = NRTP_MAGIC,
-             .kind = NRTP_KIND_PORT,
-             .abi_major = NRTP_PORT_ABI_MAJOR,
-             .abi_minor = NRTP_PORT_ABI_MINOR,
-             .host_minor_min = 0,
-             .build = "san=" OPENNRT_BUILD_SAN ";version=" OPENNRT_VERSION,
-             .host_features_required = 0},
+    .head = NRTP_HEAD_INIT(nrtp_sys_port, PORT, OPENNRT_VERSION),
     .name = "libc",
     .attach = port_attach,
     .detach = port_detach,

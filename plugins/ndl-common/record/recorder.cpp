@@ -321,14 +321,7 @@ class Recorder final : UserMemory {
 Recorder& self(void* ctx) { return *static_cast<Recorder*>(ctx); }
 
 constexpr nrtp_sys_port kWithControl = {
-    .head = {.size = sizeof(nrtp_sys_port),
-             .magic = NRTP_MAGIC,
-             .kind = NRTP_KIND_PORT,
-             .abi_major = NRTP_PORT_ABI_MAJOR,
-             .abi_minor = NRTP_PORT_ABI_MINOR,
-             .host_minor_min = 0,
-             .build = "san=" OPENNRT_BUILD_SAN ";version=" OPENNRT_VERSION,
-             .host_features_required = 0},
+    .head = NRTP_HEAD_INIT(nrtp_sys_port, PORT, OPENNRT_VERSION),
     .name = "recorder",
     .attach = [](const nrtp_host*, void**) { return -EINVAL; },  // only begin_recording makes one
     .detach = [](void*) {},

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 #define NRTP_ARCH_ABI_MAJOR 1u
-#define NRTP_ARCH_ABI_MINOR 0u
+#define NRTP_ARCH_ABI_MINOR 1u
 #define NRTP_ARCH_QUERY_SYMBOL "nrtp_arch_query"
 
 #define NRTP_MAX_ENGINES 16
@@ -59,7 +59,9 @@ typedef struct nrtp_arch_geometry {
   uint32_t dies, sengs, tpb_per_seng;
   uint32_t tpbs; /* cores per device */
   uint32_t tpb_per_hbm, topsps;
-  uint32_t engines; /* instruction engines per core, <= NRTP_MAX_ENGINES */
+  /* Instruction engines per core, <= NRTP_MAX_ENGINES, the first ones of nrtp_engine.
+   * NEFFs name five; engines beyond them are left stopped. */
+  uint32_t engines;
   uint32_t q7_per_core;
   uint32_t n_hbm;
   const nrtp_hbm_channel* hbm;
@@ -70,7 +72,7 @@ typedef struct nrtp_arch_geometry {
   uint64_t psum_partition_stride, psum_partition_bytes, psum_bank_bytes;
   uint64_t psum_local_base, psum_window_bytes;
   uint32_t psum_banks;
-  uint32_t semaphores, events; /* per core */
+  uint32_t semaphores, events; /* per core, <= 256: records have 8 bits for them */
   uint32_t nq_hw_queues, nq_entry_bytes;
   uint32_t error_queue;           /* hardware notification queue of errors */
   uint32_t status_queue_first;    /* + engine = queue of START/END records */
@@ -220,8 +222,9 @@ typedef struct nrtp_arch_dma {
   uint32_t (*host_queue)(const nrtp_product*, uint32_t core);
   uint32_t (*is_host_engine)(const nrtp_product*, uint32_t engine);
   int (*runtime_ring)(const nrtp_product*, uint32_t core, uint32_t which, nrtp_dma_slot* out);
-  /* Hardware queues that a NEFF ring class may use, in order; never 14 or 15.
-   * inout_n: capacity in, count out. */
+  /* Hardware queues that a NEFF ring class may use, in order, one entry for each, on an
+   * engine of the core: a queue set has the same queue on all of them. Never a queue of
+   * a runtime ring. inout_n: capacity in, count out; NRTP_RESOURCE: too small. */
   int (*alloc_class)(const nrtp_product*, uint32_t ring_class, uint32_t core, nrtp_dma_slot* out,
                      uint32_t* inout_n);
   uint32_t bcast_exclude_shift;
@@ -304,6 +307,8 @@ typedef struct nrtp_diag {
 
 /* Forms of the device images (runtime releases whose records are followed). */
 enum nrtp_ib_form { NRTP_FORM_2_25 = 225, NRTP_FORM_2_27 = 227, NRTP_FORM_2_30 = 230 };
+/* Whose record layouts an arch uses. Values are the arch types that introduced them. */
+enum nrtp_isa { NRTP_ISA_SUNDA = 2, NRTP_ISA_CAYMAN = 3, NRTP_ISA_MARIANA = 4 };
 enum nrtp_ib_form_bit { NRTP_FORM_BIT_2_25 = 1, NRTP_FORM_BIT_2_27 = 2, NRTP_FORM_BIT_2_30 = 4 };
 
 typedef struct nrtp_ib_env {
@@ -348,6 +353,8 @@ typedef struct nrtp_arch_ib {
   int (*lower_pseudo)(const uint8_t in[64], const nrtp_ib_env* env, nrtp_ibuf* out);
   int (*validate_inst)(uint32_t engine, const uint8_t in[64], nrtp_diag* out);
   int (*validate_image)(uint32_t engine, const uint8_t* image, uint64_t bytes, nrtp_diag* out);
+  /* Since 1.1: enum nrtp_isa. 0 or absent: arch_type where it is one, else the newest. */
+  uint32_t isa, reserved;
 } nrtp_arch_ib;
 
 /* Frozen for the major. */
@@ -439,12 +446,93 @@ typedef struct nrtp_arch_timing {
   const nrtp_timing_kv* kv;
 } nrtp_arch_timing;
 
-struct nrtp_engine_view;
+/* What an instruction of one's own sees of the core that executes it; valid until
+ * execute() returns. All functions return an nrtp_status and touch nothing unless it
+ * is NRTP_OK. */
+typedef struct nrtp_engine_view {
+  uint32_t size;
+  uint32_t core, engine, reserved;
+  const nrtp_product* product;
+  void* self; /* first argument of the functions below */
+  /* SBUF and PSUM by the address that records hold (tile-local). The range must lie in
+   * the bytes that one partition really has; NRTP_INVALID otherwise. */
+  int (*read_local)(void* self, uint64_t local, void* out, uint64_t bytes);
+  int (*write_local)(void* self, uint64_t local, const void* in, uint64_t bytes);
+  /* Any device address, with the effects of the access. NRTP_INVALID: nothing there. */
+  int (*read_device)(void* self, uint64_t address, void* out, uint64_t bytes);
+  int (*write_device)(void* self, uint64_t address, const void* in, uint64_t bytes);
+  /* General registers of the engine, 0 to 63. */
+  int (*read_register)(void* self, uint32_t number, uint32_t* out);
+  int (*write_register)(void* self, uint32_t number, uint32_t value);
+  /* Why execute() is about to fail: one line, shown with the place of the record. */
+  void (*explain)(void* self, const char* message);
+} nrtp_engine_view;
+
+/* Instructions that the software device does not know, or is to execute otherwise than
+ * it would. It takes the wait and the update in the header and goes on to the next record;
+ * everything between is execute()'s. Both functions are called from any thread, at
+ * once for several cores. */
 typedef struct nrtp_arch_semantics {
   uint32_t size, reserved;
   uint32_t (*claims)(uint32_t engine, uint8_t opcode); /* 1 = executed here */
-  int (*execute)(uint32_t engine, const uint8_t in[64], const struct nrtp_engine_view* view);
+  /* Not NRTP_OK: the engine stops with an error. */
+  int (*execute)(uint32_t engine, const uint8_t in[64], const nrtp_engine_view* view);
 } nrtp_arch_semantics;
+
+/* --- What the kernel driver of an arch shows and allows beside the table above. Read by
+ * the software device only, whose driver then behaves as the real one. Since 1.1. */
+
+enum nrtp_driver_flags {
+  NRTP_DRIVER_NO_ZERO_COPY = 1,    /* refuses zero copies */
+  NRTP_DRIVER_CORE_MAP = 2,        /* answers which logical core is which physical one */
+  NRTP_DRIVER_POWER_PROFILES = 4,  /* answers requests for power profiles */
+  NRTP_DRIVER_SINGLE_NODE_POD = 8, /* pod requests answer "single node" */
+  NRTP_DRIVER_MAP_HBM = 16         /* HBM channels can be mapped, and written by engine writes */
+};
+
+enum nrtp_driver_block { NRTP_DRIVER_TPB = 0, NRTP_DRIVER_TOPSP = 1, NRTP_DRIVER_HBM = 2 };
+enum nrtp_driver_resource {
+  NRTP_DRIVER_SEMAPHORES = 0,
+  NRTP_DRIVER_ALL = 1,
+  NRTP_DRIVER_SBUF = 2,
+  NRTP_DRIVER_DMEM = 3
+};
+
+/* A window that mmap and its query know. Frozen for the major. */
+typedef struct nrtp_driver_map {
+  uint32_t block; /* enum nrtp_driver_block */
+  uint32_t id;
+  uint32_t resource; /* enum nrtp_driver_resource */
+  uint32_t reserved;
+  uint64_t device, bytes;
+  uint64_t bar; /* offset in BAR 0, in BAR 4 for HBM */
+} nrtp_driver_map;
+
+/* Frozen for the major. */
+typedef struct nrtp_device_window {
+  uint64_t device, bytes;
+} nrtp_device_window;
+
+typedef struct nrtp_arch_driver {
+  uint32_t size;
+  uint32_t flags;                  /* enum nrtp_driver_flags */
+  uint32_t compat_min, compat_max; /* interface versions the driver accepts */
+  uint64_t bar0_bytes;
+  uint64_t host_window_mask; /* bits that tell host memory in a device address */
+  uint64_t topsp_notific_bar0, topsp_notific_stride; /* stride 0: not known */
+  /* DMA engines (index in the core) whose instruction queue outlives its owner. */
+  uint32_t fetch_engine_mask;
+  /* DMA engines that clear HBM channel h: h * scrub_stride + each of the list. */
+  uint32_t scrub_stride, n_scrub_engines, n_maps, n_windows, reserved;
+  const uint32_t* scrub_engines;
+  const nrtp_driver_map* maps;
+  const nrtp_device_window* windows; /* targets of engine writes */
+  /* Devices next to `device` on a board of `devices`; NULL: none. inout_n: capacity in,
+   * count out. */
+  int (*neighbours)(const nrtp_product*, uint32_t devices, uint32_t device, uint32_t* out,
+                    uint32_t* inout_n);
+  uint32_t (*routing_id)(const nrtp_product*, uint32_t devices, uint32_t device); /* NULL: device */
+} nrtp_arch_driver;
 
 enum nrtp_platform {
   NRTP_PLATFORM_SILICON = 0,
@@ -491,6 +579,8 @@ typedef struct nrtp_arch_plugin {
   uint32_t n_products, product_stride;
   int (*attach)(const nrtp_host* host, const nrtp_host_dev* dev, void** ctx); /* once per device */
   void (*detach)(void* ctx);
+  /* Since 1.1. NULL or absent: what follows from the address functions. */
+  const nrtp_arch_driver* driver;
 } nrtp_arch_plugin;
 
 typedef const nrtp_arch_plugin* (*nrtp_arch_query_fn)(uint32_t host_major, uint32_t host_minor);

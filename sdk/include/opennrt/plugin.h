@@ -51,6 +51,42 @@ typedef struct nrtp_head {
   uint64_t host_features_required; /* bits of nrtp_host.features */
 } nrtp_head;
 
+/* Sanitizer of this build. Host and plugin must agree; a build that gcc does not
+ * tell (-fsanitize=undefined alone) defines it on the command line. */
+#ifndef NRTP_BUILD_SAN
+#if defined(__SANITIZE_ADDRESS__)
+#define NRTP_BUILD_SAN "asan"
+#elif defined(__SANITIZE_THREAD__)
+#define NRTP_BUILD_SAN "tsan"
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NRTP_BUILD_SAN "asan"
+#elif __has_feature(thread_sanitizer)
+#define NRTP_BUILD_SAN "tsan"
+#elif __has_feature(undefined_behavior_sanitizer)
+#define NRTP_BUILD_SAN "ubsan"
+#endif
+#endif
+#ifndef NRTP_BUILD_SAN
+#define NRTP_BUILD_SAN "none"
+#endif
+#endif
+
+/* Initialiser of the head of a table of type T. K: ARCH, NDL or PORT; the header
+ * of that kind must be included. version: the plugin's own, a text literal.
+ *
+ *   const nrtp_sys_port table = {.head = NRTP_HEAD_INIT(nrtp_sys_port, PORT, "1.0"), ...};
+ */
+#define NRTP_HEAD_INIT(T, K, version)         \
+  {sizeof(T),                                 \
+   NRTP_MAGIC,                                \
+   NRTP_KIND_##K,                             \
+   NRTP_##K##_ABI_MAJOR,                      \
+   NRTP_##K##_ABI_MINOR,                      \
+   0u,                                        \
+   "san=" NRTP_BUILD_SAN ";version=" version, \
+   0u}
+
 /* Values equal the NRT_STATUS codes of the same meaning. */
 enum nrtp_status {
   NRTP_OK = 0,

@@ -106,8 +106,7 @@ int64_t port_control(void*, const char* request, char* reply, size_t n) {
 }
 
 constexpr nrtp_sys_port kPort = {
-    {sizeof(nrtp_sys_port), NRTP_MAGIC, NRTP_KIND_PORT, NRTP_PORT_ABI_MAJOR, NRTP_PORT_ABI_MINOR, 0,
-     "san=" OPENNRT_BUILD_SAN ";version=" OPENNRT_VERSION, 0},
+    NRTP_HEAD_INIT(nrtp_sys_port, PORT, OPENNRT_VERSION),
     "fault",
     attach,
     detach,

@@ -77,14 +77,7 @@ const nrtp_product kProducts[] = {{"double.small", "Double", 0, 0, 1, 4, 1 << 20
 
 nrtp_arch_plugin make_table() {
   nrtp_arch_plugin t{};
-  t.head = {sizeof t,
-            NRTP_MAGIC,
-            NRTP_KIND_ARCH,
-            NRTP_ARCH_ABI_MAJOR,
-            0,
-            0,
-            "san=" OPENNRT_BUILD_SAN ";version=1.0",
-            0};
+  t.head = NRTP_HEAD_INIT(nrtp_arch_plugin, ARCH, "1.0");
   t.arch_type = 256;
   t.name = "double";
   t.geometry = &kGeometry;

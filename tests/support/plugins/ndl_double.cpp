@@ -185,16 +185,12 @@ const nrtp_ndl_misc kMisc = [] {
   return m;
 }();
 
-#if defined(OTHER_SANITIZER)
-constexpr char kBuild[] = "san=memory;version=1.0";
-#else
-constexpr char kBuild[] = "san=" OPENNRT_BUILD_SAN ";version=1.0";
-#endif
-
 nrtp_ndl_ops make_table() {
   nrtp_ndl_ops t{};
-  t.head = {sizeof t, NRTP_MAGIC, NRTP_KIND_NDL, NRTP_NDL_ABI_MAJOR, 0, 0, kBuild, 0};
-#if defined(TRUNCATED_TABLE)
+  t.head = NRTP_HEAD_INIT(nrtp_ndl_ops, NDL, "1.0");
+#if defined(OTHER_SANITIZER)
+  t.head.build = "san=memory;version=1.0";
+#elif defined(TRUNCATED_TABLE)
   t.head.size = offsetof(nrtp_ndl_ops, misc);
 #elif defined(OTHER_MAJOR)
   t.head.abi_major = 2;

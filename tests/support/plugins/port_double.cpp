@@ -28,8 +28,7 @@ int64_t read_text(void*, const char*, char*, size_t) { return -ENOENT; }
 uint64_t now_us(void*) { return 0; }
 void sleep_us(void*, uint32_t) {}
 
-const nrtp_sys_port kTable = {{sizeof kTable, NRTP_MAGIC, NRTP_KIND_PORT, NRTP_PORT_ABI_MAJOR, 0, 0,
-                               "san=" OPENNRT_BUILD_SAN ";version=1.0", 0},
+const nrtp_sys_port kTable = {NRTP_HEAD_INIT(nrtp_sys_port, PORT, "1.0"),
                               "double",
                               attach,
                               detach,

@@ -261,7 +261,7 @@ class FakePort {
   static void sleep_us_(void* ctx, uint32_t us) { self(ctx).sleeps.push_back(us); }
 
   static constexpr nrtp_sys_port kTable = {
-      .head = {sizeof(nrtp_sys_port), NRTP_MAGIC, NRTP_KIND_PORT, 1, 0, 0, "san=none", 0},
+      .head = NRTP_HEAD_INIT(nrtp_sys_port, PORT, "1.0"),
       .name = "fake",
       .attach = [](const nrtp_host*, void**) { return 0; },
       .detach = [](void*) {},

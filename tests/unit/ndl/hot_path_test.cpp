@@ -64,7 +64,7 @@ uint64_t now(void*) { return 0; }
 void sleep_none(void*, uint32_t) {}
 
 constexpr nrtp_sys_port kPort = {
-    .head = {sizeof(nrtp_sys_port), NRTP_MAGIC, NRTP_KIND_PORT, 1, 0, 0, "san=none", 0},
+    .head = NRTP_HEAD_INIT(nrtp_sys_port, PORT, "1.0"),
     .name = "counting",
     .attach = [](const nrtp_host*, void**) { return 0; },
     .detach = [](void*) {},
