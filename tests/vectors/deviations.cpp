@@ -108,9 +108,8 @@ bool Session::must_map(const YAML::Node& step) {
   Actor& who = actor(step["who"].as<std::string>());
   const std::uint64_t offset = value(who, input(step, "off"));
   const std::uint64_t bytes = (value(who, input(step, "size")) + 4095) / 4096 * 4096;
-  for (const emu::SpecialMap& special : machine_->facts().special)
-    if (special.offset == offset && special.bytes == bytes &&
-        special.resource == emu::Resource::kSbuf)
+  for (const nrtp_driver_map& special : machine_->facts().special)
+    if (special.device == offset && special.bytes == bytes && special.resource == NRTP_DRIVER_SBUF)
       return true;
   emu::DeviceNode& node = *machine_->node(0);
   std::lock_guard lock(node.mutex);

@@ -153,8 +153,8 @@ void Session::do_mmap(Actor& who, const YAML::Node& step) {
   const int result = who.agent->mmap(descriptor(who, step["fd"].as<std::string>()), map.bytes, bits,
                                      map.offset, &map.address);
   map.refused = result != 0;
-  for (const emu::SpecialMap& special : machine_->facts().special)
-    if (special.offset == map.offset && special.resource == emu::Resource::kSemaphore &&
+  for (const nrtp_driver_map& special : machine_->facts().special)
+    if (special.device == map.offset && special.resource == NRTP_DRIVER_SEMAPHORES &&
         special.bytes == map.bytes)
       map.registers = true;
   who.maps[step["map"].as<std::string>()] = map;
@@ -175,10 +175,10 @@ void Session::do_munmap(Actor& who, const YAML::Node& step) {
 // A word of a register window that the emulator does not map.
 bool Session::register_word(Actor& who, const Map& map, std::uint64_t offset, bool write,
                             std::uint32_t* value) {
-  for (const emu::SpecialMap& special : machine_->facts().special) {
-    if (special.offset != map.offset || special.bytes != map.bytes) continue;
+  for (const nrtp_driver_map& special : machine_->facts().special) {
+    if (special.device != map.offset || special.bytes != map.bytes) continue;
     emu::Device& silicon = *machine_->node(0)->device;
-    const std::uint64_t bar0 = special.bar_offset + offset;
+    const std::uint64_t bar0 = special.bar + offset;
     return (write ? silicon.bar0_write32(bar0, *value) : silicon.bar0_read32(bar0, value)) == 0;
   }
   return false;

@@ -1,101 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/arch_facts.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <span>
 
 namespace opennrt::emu {
 
 namespace {
 
-constexpr std::uint32_t kPciTrainium1 = 0x7164, kPciInferentia2 = 0x7264, kPciTrainium2 = 0x7364;
-constexpr std::uint64_t kSemaphoreLocal = 0x2700000, kSemaphoreBytes = 0x2000;
-constexpr std::uint64_t kSbufBytes = 0x2000000, kTopspBytes = 0x400000;
-
-constexpr std::uint8_t kTrn1Neighbours[16][4] = {
-    {12, 3, 4, 1},  {13, 0, 5, 2},  {14, 1, 6, 3},   {15, 2, 7, 0},  {0, 7, 8, 5},   {1, 4, 9, 6},
-    {2, 5, 10, 7},  {3, 6, 11, 4},  {4, 11, 12, 9},  {5, 8, 13, 10}, {6, 9, 14, 11}, {7, 10, 15, 8},
-    {8, 15, 0, 13}, {9, 12, 1, 14}, {10, 13, 2, 15}, {11, 14, 3, 12}};
-// A torus of 4 by 4.
-constexpr std::uint8_t kTrn2Neighbours[16][4] = {
-    {12, 1, 3, 4},  {0, 13, 5, 2},  {14, 3, 1, 6},   {2, 15, 7, 0},  {8, 5, 7, 0},   {4, 9, 1, 6},
-    {10, 7, 5, 2},  {6, 11, 3, 4},  {4, 9, 11, 12},  {8, 5, 13, 10}, {6, 11, 9, 14}, {10, 7, 15, 8},
-    {0, 13, 15, 8}, {12, 1, 9, 14}, {2, 15, 13, 10}, {14, 3, 11, 12}};
-constexpr std::uint8_t kInf2Ring[12][2] = {{11, 1}, {0, 2}, {1, 3}, {2, 4},  {3, 5},  {4, 6},
-                                           {5, 7},  {6, 8}, {7, 9}, {8, 10}, {9, 11}, {10, 0}};
-constexpr std::uint8_t kInf2Line[6][2] = {{1, 0}, {0, 2}, {1, 3}, {2, 4}, {3, 5}, {4, 0}};
-
-constexpr std::uint8_t kTrn1IndexOfRoute[16] = {0,  4, 1,  5, 3,  7,  2,  6,
-                                                12, 8, 13, 9, 15, 11, 14, 10};
-constexpr std::uint8_t kTorusIndexOfRoute[16] = {0, 3, 4, 7, 12, 15, 8, 11,
-                                                 1, 2, 5, 6, 13, 14, 9, 10};
-
-void add_arch2(ArchFacts& f, const nrtp_arch_plugin& arch) {
-  f.compat_min = 5;
-  f.compat_max = 7;
-  f.host_window = 0x100000000000;
-  f.host_window_mask = 0x1F00000000000;
-  f.bar0_bytes = 0x40000000;
-  f.misc_ram_bar0 = 0x30FA0000;
-  f.topsp_notific_bar0 = 0x30E04000;
-  f.topsp_notific_stride = 0x40000;
-  f.dma_retry = true;
-  f.power_profiles = true;
-  f.nx_ring_mask = 0x7FF;
-  f.scrub_stride = 16;
-  for (std::uint32_t i = 0; i < 16; ++i) f.scrub_engines.push_back(i);
-  for (std::uint32_t i = 0; i < arch.geometry->tpbs; ++i) {
-    const std::uint64_t bar = i * 0x4000000ull, device = 0xFFFC0000000 + bar;
-    f.special.push_back({Block::kTpb, i, Resource::kSemaphore, device + kSemaphoreLocal,
-                         kSemaphoreBytes, bar + kSemaphoreLocal});
-    f.special.push_back({Block::kTpb, i, Resource::kSbuf, device, kSbufBytes, bar});
-  }
-  for (std::uint32_t i = 0; i < arch.geometry->topsps; ++i) {
-    const std::uint64_t offset = 0xFFFD0000000 + i * kTopspBytes;
-    const std::uint64_t bar = 0x10000000 + i * kTopspBytes;
-    f.special.push_back({Block::kTopsp, i, Resource::kSemaphore, offset, kSemaphoreBytes, bar});
-    f.special.push_back({Block::kTopsp, i, Resource::kAll, offset, kTopspBytes, bar});
-  }
-  f.program_windows = {{0xFFFC0000000, 0x8000000}, {0xFFFD0000000, 0x1800000}};
+const nrtp_arch_driver* driver_of(const nrtp_arch_plugin& arch) {
+  return NRTP_HAS(nrtp_arch_plugin, &arch, driver) ? arch.driver : nullptr;
 }
 
-void add_arch3(ArchFacts& f, const nrtp_arch_plugin& arch, const nrtp_product& product) {
-  f.compat_min = 10;
-  f.compat_max = 11;
-  f.host_window = 0x400000000000;
-  f.host_window_mask = 0x400000000000;
-  f.bar0_bytes = 0x100000000;
-  f.misc_ram_bar0 = 0x6C84000;
-  f.nc_map_query = true;
-  f.nx_ring_mask = 0x19F;  // 0..4, 7, 8
-  f.scrub_stride = 32;
-  for (std::uint32_t group = 0; group < 4; ++group)
-    for (std::uint32_t i = 4; i < 8; ++i) f.scrub_engines.push_back(group * 8 + i);
-  for (std::uint32_t i = 0; i < arch.geometry->tpbs; ++i) {
-    const std::uint64_t step = i * 0x4000000ull;
-    f.special.push_back({Block::kTpb, i, Resource::kSemaphore, 0x2002700000 + step, kSemaphoreBytes,
-                         0xD2700000 + step});
-    f.special.push_back(
-        {Block::kTpb, i, Resource::kSbuf, 0x2000000000 + step, kSbufBytes, 0xD0000000 + step});
+std::span<const nrtp_csr_region> regions(const nrtp_arch_plugin& arch,
+                                         const nrtp_product& product) {
+  std::uint32_t n = 0;
+  const nrtp_csr_region* first = arch.address->csr_regions(&product, &n);
+  return first ? std::span(first, n) : std::span<const nrtp_csr_region>();
+}
+
+std::uint64_t bar0_of(const nrtp_arch_plugin& arch, const nrtp_product& product,
+                      std::uint64_t device) {
+  for (const nrtp_csr_region& r : regions(arch, product))
+    if (device >= r.device && device - r.device < r.bytes) return r.bar0 + (device - r.device);
+  return UINT64_MAX;
+}
+
+// Queue and DMA engines (index in the core) of instruction fetch.
+void add_fetch_rings(ArchFacts& f, const nrtp_arch_plugin& arch, const nrtp_product& product) {
+  const std::uint32_t per_core = std::max(1u, arch.geometry->dma_per_core);
+  for (std::uint32_t engine = 0; engine < arch.geometry->engines; ++engine) {
+    nrtp_dma_slot slot{};
+    if (arch.dma->runtime_ring(&product, 0, NRTP_RING_FETCH + engine, &slot) != NRTP_OK) continue;
+    f.instruction_queue = slot.queue;
+    f.nx_ring_mask |= 1u << (slot.engine % per_core % 32);
   }
-  for (std::uint32_t i = 0; i < 16; ++i) {
-    const std::uint64_t k = i % 8;
-    const std::uint64_t offset = (i < 8 ? 0x8280000000 : 0x808280000000) + k * 0x40000000;
-    const std::uint64_t bar = (i < 8 ? 0xF0000000 : 0xF2800000) + k * kTopspBytes;
-    f.special.push_back({Block::kTopsp, i, Resource::kSemaphore, offset, kSemaphoreBytes, bar});
-    f.special.push_back({Block::kTopsp, i, Resource::kAll, offset, kTopspBytes, bar});
+}
+
+// The driver of silicon whose plugin says nothing about it: the interface of the
+// newest published one, every register region and memory channel within reach.
+void derive_driver(ArchFacts& f, const nrtp_arch_plugin& arch, const nrtp_product& product) {
+  constexpr std::uint32_t kNewestInterface = 11;
+  constexpr std::uint64_t kSyncBytes = 0x2000;
+  f.compat_min = kNewestInterface - 1;
+  f.compat_max = kNewestInterface;
+  f.host_window_mask = f.host_window;
+  for (const nrtp_csr_region& r : regions(arch, product)) {
+    f.bar0_bytes = std::max(f.bar0_bytes, std::bit_ceil(r.bar0 + r.bytes));
+    f.program_windows.push_back({r.device, r.bytes});
   }
-  for (std::uint32_t i = 0; i < arch.geometry->n_hbm; ++i) {
-    f.special.push_back({Block::kHbm, i, Resource::kDmem, arch.geometry->hbm[i].base,
-                         product.hbm_channel_bytes, i * 0x1000000000ull});
-    f.program_windows.push_back({arch.geometry->hbm[i].base, product.hbm_channel_bytes});
+  const nrtp_arch_geometry& g = *arch.geometry;
+  for (std::uint32_t core = 0; core < product.cores; ++core) {
+    const std::uint64_t sbuf = arch.address->local_to_device(&product, core, 0);
+    f.special.push_back({NRTP_DRIVER_TPB, core, NRTP_DRIVER_SBUF, 0, sbuf, g.sbuf_window_bytes,
+                         bar0_of(arch, product, sbuf)});
+    const std::uint64_t sync = arch.address->event_addr(&product, core, 0) & ~(kSyncBytes - 1);
+    f.special.push_back({NRTP_DRIVER_TPB, core, NRTP_DRIVER_SEMAPHORES, 0, sync, kSyncBytes,
+                         bar0_of(arch, product, sync)});
   }
-  for (std::uint64_t die : {0ull, 0x800000000000ull}) {
-    for (std::uint64_t base : {0x2000000000, 0x3000000000, 0x6000000000, 0x7000000000})
-      f.program_windows.push_back({die + base, 0x804000000});
-    for (std::uint64_t base : {0x1200000000, 0x5200000000})
-      f.program_windows.push_back({die + base, 0x34C0000});
-    for (std::uint64_t i = 0; i < 10; ++i)
-      f.program_windows.push_back({die + 0x8280000000 + i * 0x40000000, kTopspBytes});
+  for (std::uint32_t hbm = 0; hbm < g.n_hbm; ++hbm) {
+    auto& engines = f.scrub_engines.emplace_back();
+    for (std::uint32_t core = 0; core < product.cores; ++core)
+      for (std::uint32_t i = 0;
+           arch.address->default_hbm(&product, core) == hbm && i < g.dma_per_core; ++i)
+        engines.push_back(arch.dma->core_engine(&product, core, i));
+  }
+}
+
+void read_driver(ArchFacts& f, const nrtp_arch_plugin& arch, const nrtp_arch_driver& d) {
+  f.compat_min = d.compat_min;
+  f.compat_max = d.compat_max;
+  f.bar0_bytes = d.bar0_bytes;
+  f.host_window_mask = d.host_window_mask;
+  f.topsp_notific_bar0 = d.topsp_notific_bar0;
+  f.topsp_notific_stride = d.topsp_notific_stride;
+  f.dma_retry = (d.flags & NRTP_DRIVER_NO_ZERO_COPY) != 0;
+  f.nc_map_query = (d.flags & NRTP_DRIVER_CORE_MAP) != 0;
+  f.power_profiles = (d.flags & NRTP_DRIVER_POWER_PROFILES) != 0;
+  f.single_node_pod = (d.flags & NRTP_DRIVER_SINGLE_NODE_POD) != 0;
+  f.nx_ring_mask = d.fetch_engine_mask;
+  f.special.assign(d.maps, d.maps + d.n_maps);
+  f.program_windows.assign(d.windows, d.windows + d.n_windows);
+  for (std::uint32_t hbm = 0; hbm < arch.geometry->n_hbm; ++hbm) {
+    auto& engines = f.scrub_engines.emplace_back();
+    for (std::uint32_t i = 0; i < d.n_scrub_engines; ++i)
+      engines.push_back(hbm * d.scrub_stride + d.scrub_engines[i]);
   }
 }
 
@@ -103,39 +94,41 @@ void add_arch3(ArchFacts& f, const nrtp_arch_plugin& arch, const nrtp_product& p
 
 ArchFacts make_arch_facts(const nrtp_arch_plugin& arch, const nrtp_product& product) {
   ArchFacts facts;
-  facts.arch_type = arch.arch_type;
-  if (arch.arch_type == 2)
-    add_arch2(facts, arch);
+  const nrtp_arch_driver* driver = driver_of(arch);
+  facts.host_window = arch.geometry->host_window_base;
+  if (NRTP_HAS(nrtp_arch_address, arch.address, misc_ram_device) && arch.address->misc_ram_device)
+    facts.misc_ram_bar0 = bar0_of(arch, product, arch.address->misc_ram_device(&product, 0));
+  add_fetch_rings(facts, arch, product);
+  if (driver)
+    read_driver(facts, arch, *driver);
   else
-    add_arch3(facts, arch, product);
-  if (arch.geometry->host_window_base) facts.host_window = arch.geometry->host_window_base;
+    derive_driver(facts, arch, product);
+  if (!driver || (driver->flags & NRTP_DRIVER_MAP_HBM) != 0)
+    for (std::uint32_t i = 0; i < arch.geometry->n_hbm; ++i) {
+      const nrtp_hbm_channel& channel = arch.geometry->hbm[i];
+      facts.special.push_back({NRTP_DRIVER_HBM, i, NRTP_DRIVER_DMEM, 0, channel.base,
+                               product.hbm_channel_bytes, channel.bar4});
+      facts.program_windows.push_back({channel.base, product.hbm_channel_bytes});
+    }
   return facts;
 }
 
-std::span<const std::uint8_t> connected_devices(const nrtp_product& product, std::uint32_t devices,
-                                                std::uint32_t index) {
-  if (index >= devices) return {};
-  if (product.pci_device == kPciTrainium1 && devices == 16) return kTrn1Neighbours[index];
-  if (product.pci_device == kPciTrainium2 && devices == 16) return kTrn2Neighbours[index];
-  if (product.pci_device == kPciInferentia2 && devices == 12) return kInf2Ring[index];
-  if (product.pci_device == kPciInferentia2 && devices == 6) {
-    const std::span<const std::uint8_t> both = kInf2Line[index];
-    return index == 0 || index == 5 ? both.first(1) : both;
-  }
-  return {};
+std::vector<std::uint8_t> connected_devices(const nrtp_arch_plugin& arch,
+                                            const nrtp_product& product, std::uint32_t devices,
+                                            std::uint32_t index) {
+  const nrtp_arch_driver* driver = driver_of(arch);
+  std::array<std::uint32_t, 8> out{};
+  std::uint32_t n = out.size();
+  if (!driver || !driver->neighbours ||
+      driver->neighbours(&product, devices, index, out.data(), &n) != NRTP_OK)
+    return {};
+  return {out.begin(), out.begin() + std::min<std::ptrdiff_t>(n, out.size())};
 }
 
-std::uint32_t routing_id(const nrtp_product& product, std::uint32_t devices, std::uint32_t index) {
-  if (devices != 16) return index;
-  const std::uint8_t* map = nullptr;
-  if (product.pci_device == kPciTrainium1)
-    map = kTrn1IndexOfRoute;
-  else if (product.pci_device != kPciInferentia2)
-    map = kTorusIndexOfRoute;
-  if (!map) return index;
-  for (std::uint32_t route = 0; route < 16; ++route)
-    if (map[route] == index) return route;
-  return index;
+std::uint32_t routing_id(const nrtp_arch_plugin& arch, const nrtp_product& product,
+                         std::uint32_t devices, std::uint32_t index) {
+  const nrtp_arch_driver* driver = driver_of(arch);
+  return driver && driver->routing_id ? driver->routing_id(&product, devices, index) : index;
 }
 
 }  // namespace opennrt::emu

@@ -21,7 +21,6 @@ namespace opennrt::emu {
 namespace {
 
 constexpr std::uint64_t kSmallPool = std::uint64_t{1} << 30;
-constexpr std::uint64_t kCarveOut = std::uint64_t{16} << 20;
 constexpr std::uint32_t kMemTypeDriver = 13;    // NCDEV_DEVICE
 constexpr std::uint64_t kHostStart = 1u << 20;  // host address 0 is nobody's
 constexpr std::uint32_t kMarkedCores = 512;
@@ -79,9 +78,19 @@ std::unique_ptr<Machine> Machine::create(const MachineConfig& config, std::strin
 
 bool Machine::build(std::string* error) {
   const nrtp_arch_geometry& g = geometry();
-  if (product_.hbm_channel_bytes <= kCarveOut) {
+  const std::uint64_t carve_out = g.hbm_reserved_low;
+  // What requests can name.
+  if (g.tpbs > kMaxCores || g.dma_total > kMaxEngines || g.dma_queues_per_engine > kMaxQueues) {
+    *error = std::string("arch ") + config_.arch->name + " has " + std::to_string(g.tpbs) +
+             " cores, " + std::to_string(g.dma_total) + " DMA engines and " +
+             std::to_string(g.dma_queues_per_engine) +
+             " queues on each; the driver's interface names " + std::to_string(kMaxCores) + ", " +
+             std::to_string(kMaxEngines) + " and " + std::to_string(kMaxQueues);
+    return false;
+  }
+  if (product_.hbm_channel_bytes <= carve_out) {
     *error = "emulator.hbm_bytes is " + std::to_string(product_.hbm_channel_bytes) +
-             " per channel, the firmware area alone takes " + std::to_string(kCarveOut);
+             " per channel, the firmware area alone takes " + std::to_string(carve_out);
     return false;
   }
   if (config_.host_bytes <= 2 * kHostStart || config_.host_bytes > (std::uint64_t{4} << 30)) {
@@ -97,7 +106,7 @@ bool Machine::build(std::string* error) {
     auto node = std::make_unique<DeviceNode>();
     node->machine = this;
     node->index = i;
-    node->routing_id = routing_id(product_, config_.devices, i);
+    node->routing_id = routing_id(*config_.arch, product_, config_.devices, i);
     MemoryConfig memory;
     memory.hbm_channels = g.n_hbm;
     memory.hbm_channel_bytes = product_.hbm_channel_bytes;
@@ -133,12 +142,12 @@ bool Machine::build(std::string* error) {
       pools.base = g.hbm[c].base;
       pools.bytes = product_.hbm_channel_bytes;
       const std::uint64_t small = pools.bytes > kSmallPool ? kSmallPool : 0;
-      pools.main = RangePool(pools.base + kCarveOut, pools.bytes - kCarveOut - small);
+      pools.main = RangePool(pools.base + carve_out, pools.bytes - carve_out - small);
       pools.small = RangePool(pools.base + pools.bytes - small, small);
       node->channels.push_back(pools);
       auto reserved = std::make_unique<Chunk>();
       reserved->pa = pools.base;
-      reserved->bytes = kCarveOut;
+      reserved->bytes = carve_out;
       reserved->channel = c;
       reserved->mem_type = kMemTypeDriver;
       reserved->lifespan = Lifespan::kDevice;
@@ -378,9 +387,9 @@ void Machine::clean_up(DeviceNode& node, std::uint32_t pid) {
 
 // Rings of a process that went away must not be fetched any more: each of its
 // queues gets a dummy ring. The default copy queues and the instruction rings
-// (queue 14) stay.
+// stay.
 void Machine::replace_queues(DeviceNode& node, std::uint32_t pid) {
-  constexpr std::uint32_t kDummyLength = 64, kInstructionQueue = 14;
+  constexpr std::uint32_t kDummyLength = 64;
   const nrtp_arch_dma& dma = *config_.arch->dma;
   const std::uint32_t per_core = std::max(1u, geometry().dma_per_core);
   for (std::uint32_t e = 0; e < kMaxEngines; ++e) {
@@ -389,7 +398,7 @@ void Machine::replace_queues(DeviceNode& node, std::uint32_t pid) {
       if (queue.h2t_owner == pid) queue.h2t_owner = 0;
       if (queue.owner != pid) continue;
       queue.owner = 0;
-      bool stays = q == kInstructionQueue && e < per_core * cores() &&
+      bool stays = q == facts_.instruction_queue && e < per_core * cores() &&
                    ((facts_.nx_ring_mask >> (e % per_core)) & 1);
       for (std::uint32_t core = 0; core < cores() && !stays; ++core)
         stays = dma.host_engine(&product_, core) == e && dma.host_queue(&product_, core) == q;
@@ -531,7 +540,7 @@ void Machine::build_blocked() {
 
 bool Machine::blocked_register(std::uint64_t bar0) const {
   for (std::uint64_t offset : {0x1F0, 0x1F4, 0x1F8, 0x1FC, 0x800})
-    if (bar0 == facts_.misc_ram_bar0 + offset) return true;
+    if (facts_.misc_ram_bar0 != UINT64_MAX && bar0 == facts_.misc_ram_bar0 + offset) return true;
   auto base = std::upper_bound(udma_bases_.begin(), udma_bases_.end(), bar0);
   if (base == udma_bases_.begin()) return false;
   const std::uint64_t offset = bar0 - *std::prev(base);

@@ -49,13 +49,13 @@ int Machine::map_here(Mapping* mapping) {
 
 int Machine::map_special(DeviceNode& node, std::uint64_t bytes, std::uint32_t prot,
                          std::uint64_t offset, Mapping* mapping) {
-  for (const SpecialMap& map : facts_.special) {
-    if (map.offset != offset || map.bytes != bytes) continue;
-    if (map.resource == Resource::kSbuf) {
+  for (const nrtp_driver_map& map : facts_.special) {
+    if (map.device != offset || map.bytes != bytes) continue;
+    if (map.resource == NRTP_DRIVER_SBUF) {
       map_range(node, node.memory->sbuf(map.id), 0, bytes, (prot & kWrite) != 0, mapping);
       return 0;
     }
-    if (map.resource == Resource::kDmem) {
+    if (map.resource == NRTP_DRIVER_DMEM) {
       mapping->channel = static_cast<int>(map.id);
       map_range(node, node.memory->hbm(map.id), 0, bytes, (prot & kWrite) != 0, mapping);
       return 0;

@@ -25,8 +25,8 @@ std::string family(const char* product) {
 
 std::string neighbours(const Machine& machine, std::uint32_t index) {
   std::string text;
-  for (std::uint8_t other :
-       connected_devices(*machine.config().product, machine.devices(), index)) {
+  for (std::uint8_t other : connected_devices(*machine.config().arch, *machine.config().product,
+                                              machine.devices(), index)) {
     if (!text.empty()) text += ", ";
     text += std::to_string(other);
   }

@@ -169,8 +169,9 @@ std::int64_t copy_async(Call& call, abi::MemCopyAsync64& a) {
 }
 
 bool inside_program_window(const Machine& machine, std::uint64_t address, std::uint64_t bytes) {
-  for (const Window& w : machine.facts().program_windows)
-    if (address >= w.base && address - w.base <= w.bytes && bytes <= w.bytes - (address - w.base))
+  for (const nrtp_device_window& w : machine.facts().program_windows)
+    if (address >= w.device && address - w.device <= w.bytes &&
+        bytes <= w.bytes - (address - w.device))
       return true;
   return false;
 }

@@ -33,6 +33,7 @@ constexpr StateName kStates[] = {{0, 1}, {2, 2}, {3, 3}};
 bool exists(const Call& call, std::uint32_t engine) {
   return engine < call.machine.geometry().dma_total;
 }
+std::uint32_t queues(const Call& call) { return call.machine.geometry().dma_queues_per_engine; }
 
 // Owned by the copy service of the driver: the default queue of a core or one
 // that a process took.
@@ -52,7 +53,7 @@ int check_count(std::uint32_t count) {
 }
 
 std::int64_t queue_init(Call& call, const abi::DmaQueueInit& a) {
-  if (a.eng_id >= kMaxEngines || a.qid >= kMaxQueues || !exists(call, a.eng_id)) return -EINVAL;
+  if (a.eng_id >= kMaxEngines || a.qid >= queues(call) || !exists(call, a.eng_id)) return -EINVAL;
   std::lock_guard lock(call.node.mutex);
   if (call.node.abandoned()) return -EBADF;
   if (call.machine.at_least(kDriver2_25) && copy_queue(call, a.eng_id, a.qid)) return -EALREADY;
@@ -143,7 +144,7 @@ std::int64_t dma_eng_get_state(Call& call, abi::DmaEngGetState& a) {
   if (a.eng_id >= kMaxEngines) return -EINVAL;
   abi::DmaEngState state;
   state.revision_id = kUdmaRevision;
-  state.max_queues = state.num_queues = kMaxQueues;
+  state.max_queues = state.num_queues = queues(call);
   {
     std::lock_guard lock(call.node.mutex);
     state.tx_state = state.rx_state = call.node.engine_state[a.eng_id];
@@ -167,7 +168,7 @@ std::int64_t dma_queue_release(Call&, abi::DmaQueueRelease&) { return 0; }
 
 std::int64_t dma_queue_copy_start(Call& call, abi::DmaQueueCopyStart& a) {
   if (a.eng_id >= kMaxEngines) return -EINVAL;
-  if (a.qid >= kMaxQueues) return kFailed;
+  if (a.qid >= queues(call)) return kFailed;
   if (!exists(call, a.eng_id)) return -EINVAL;
   {
     std::lock_guard lock(call.node.mutex);
@@ -179,12 +180,12 @@ std::int64_t dma_queue_copy_start(Call& call, abi::DmaQueueCopyStart& a) {
   return call.node.device->queue_start(a.eng_id, a.qid, a.tx_desc_count, a.rx_desc_count);
 }
 
-std::int64_t dma_ack_completed(Call&, abi::DmaAckCompleted& a) {
-  return a.eng_id >= kMaxEngines || a.qid >= kMaxQueues ? -EINVAL : 0;
+std::int64_t dma_ack_completed(Call& call, abi::DmaAckCompleted& a) {
+  return a.eng_id >= kMaxEngines || a.qid >= queues(call) ? -EINVAL : 0;
 }
 
 std::int64_t dma_queue_get_state(Call& call, abi::DmaQueueGetState& a) {
-  if (a.eng_id >= kMaxEngines || a.qid >= kMaxQueues || !exists(call, a.eng_id)) return -EINVAL;
+  if (a.eng_id >= kMaxEngines || a.qid >= queues(call) || !exists(call, a.eng_id)) return -EINVAL;
   RingState tx, rx;
   call.node.device->queue_state(a.eng_id, a.qid, &tx, &rx);
   const abi::DmaQueueState shown[2] = {show(tx), show(rx)};
@@ -201,7 +202,7 @@ std::int64_t dma_copy_descriptors64(Call& call, abi::DmaCopyDescriptors64& a) {
 }
 
 std::int64_t dma_descriptor_copyout(Call& call, abi::DmaDescriptorCopyout& a) {
-  if (a.eng_id >= kMaxEngines || a.qid >= kMaxQueues || !exists(call, a.eng_id)) return -EINVAL;
+  if (a.eng_id >= kMaxEngines || a.qid >= queues(call) || !exists(call, a.eng_id)) return -EINVAL;
   if (a.count == 0 || (a.type != kTx && a.type != kRx)) return -EINVAL;
   RingState tx, rx;
   call.node.device->queue_state(a.eng_id, a.qid, &tx, &rx);
@@ -228,7 +229,7 @@ std::int64_t dma_descriptor_copyout(Call& call, abi::DmaDescriptorCopyout& a) {
 
 std::int64_t h2t_alloc(Call& call, abi::H2tDmaAllocQueues& a) {
   const std::uint32_t wanted = std::uint32_t{a.copy_queue_cnt} + a.service_queue_cnt;
-  if (a.nc_id >= call.machine.cores() || wanted >= kMaxQueues) return -E2BIG;
+  if (a.nc_id >= call.machine.cores() || wanted >= queues(call)) return -E2BIG;
   const nrtp_arch_dma& dma = *call.machine.config().arch->dma;
   const nrtp_product* product = call.machine.config().product;
   const std::uint32_t engine = dma.host_engine(product, a.nc_id);
@@ -238,7 +239,7 @@ std::int64_t h2t_alloc(Call& call, abi::H2tDmaAllocQueues& a) {
     std::lock_guard lock(call.node.mutex);
     if (call.node.abandoned()) return -EBADF;
     std::uint32_t taken[kMaxQueues], n = 0;
-    for (std::uint32_t q = 0; q < kMaxQueues && n < wanted; ++q)
+    for (std::uint32_t q = 0; q < queues(call) && n < wanted; ++q)
       if (!copy_queue(call, engine, q)) taken[n++] = q;
     if (n < wanted) return kFailed;
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -255,8 +256,9 @@ std::int64_t h2t_free(Call& call, abi::H2tDmaFreeQueues& a) {
       call.machine.config().arch->dma->host_engine(call.machine.config().product, a.nc_id);
   std::lock_guard lock(call.node.mutex);
   for (std::uint32_t q = 0; q < 32; ++q)
-    if ((a.queue_bmap >> q & 1) && (q >= kMaxQueues || !copy_queue(call, engine, q))) return -ENXIO;
-  for (std::uint32_t q = 0; q < kMaxQueues; ++q)
+    if ((a.queue_bmap >> q & 1) && (q >= queues(call) || !copy_queue(call, engine, q)))
+      return -ENXIO;
+  for (std::uint32_t q = 0; q < queues(call); ++q)
     if (a.queue_bmap >> q & 1) call.node.queues[engine][q].h2t_owner = 0;
   return 0;
 }

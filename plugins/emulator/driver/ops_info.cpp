@@ -32,8 +32,8 @@ std::int64_t device_info(Call& call) {
   abi::DeviceInfo info;
   info.architecture = call.machine.config().arch->arch_type;
   info.revision = call.machine.geometry().emulator_revision;
-  const auto others =
-      connected_devices(*call.machine.config().product, call.machine.devices(), call.node.index);
+  const auto others = connected_devices(*call.machine.config().arch, *call.machine.config().product,
+                                        call.machine.devices(), call.node.index);
   info.connected_device_count = static_cast<std::uint32_t>(others.size());
   std::copy(others.begin(), others.end(), info.connected_devices);
   info.bar_address[0] = kBar0Base;
@@ -155,13 +155,13 @@ std::int64_t pod_status_v2(Call& call, abi::PodStatusV2& pod) {
 
 std::int64_t pod_ctrl(Call& call, abi::PodCtrl& pod) {
   if (pod.sz != sizeof pod) return -EINVAL;
-  if (call.machine.facts().arch_type == 2) pod.state = kPodSingleNode;
+  if (call.machine.facts().single_node_pod) pod.state = kPodSingleNode;
   return call.reply(pod);
 }
 
 std::int64_t pod_ctrl_v2(Call& call, abi::PodCtrlV2& pod) {
   if (pod.v1.sz != sizeof pod) return -EINVAL;
-  if (call.machine.facts().arch_type == 2) pod.v1.state = kPodSingleNode;
+  if (call.machine.facts().single_node_pod) pod.v1.state = kPodSingleNode;
   return call.reply(pod);
 }
 

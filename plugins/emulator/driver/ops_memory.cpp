@@ -155,13 +155,11 @@ std::int64_t mem_mc_info_v2(Call& call, abi::MemGetMcMmapInfoV2& a) {
 }
 
 std::int64_t resource_mmap_info(Call& call, abi::ResourceMmapInfo& a) {
-  for (const SpecialMap& map : call.machine.facts().special) {
-    if (a.block != static_cast<std::uint32_t>(map.block) || a.block_id != map.id ||
-        a.resource != static_cast<std::uint32_t>(map.resource))
-      continue;
+  for (const nrtp_driver_map& map : call.machine.facts().special) {
+    if (a.block != map.block || a.block_id != map.id || a.resource != map.resource) continue;
     // Whole HBMs can be mapped since 2.20.28.0.
-    if (map.block == Block::kHbm && !call.machine.at_least(kDriver2_20)) break;
-    a.offset = map.offset;
+    if (map.block == NRTP_DRIVER_HBM && !call.machine.at_least(kDriver2_20)) break;
+    a.offset = map.device;
     a.size = map.bytes;
     return call.reply(a);
   }

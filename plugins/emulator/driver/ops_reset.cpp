@@ -193,7 +193,7 @@ std::int64_t hbm_scrub_start(Call& call, abi::HbmScrubStart& a) {
   if (a.hbm_index >= node.channels.size()) return kFailed;
   // As for every allocation: its owner must be known.
   if (!node.find_attached(call.client.pid)) return -EACCES;
-  const ArchFacts& facts = call.machine.facts();
+  const std::vector<std::uint32_t>& engines = call.machine.facts().scrub_engines[a.hbm_index];
   ChannelPools& pools = node.channels[a.hbm_index];
   // The memory of the transfer stays with the caller until it closes, as the
   // driver keeps it: two rings for each engine, sources and markers.
@@ -211,7 +211,7 @@ std::int64_t hbm_scrub_start(Call& call, abi::HbmScrubStart& a) {
     return error;
   };
   int error = 0;
-  for (std::size_t i = 0; i < 2 * facts.scrub_engines.size() && error == 0; ++i)
+  for (std::size_t i = 0; i < 2 * engines.size() && error == 0; ++i)
     error = allocate(kScrubRingBytes);
   for (std::uint64_t bytes : {16 * kScrubBlock, kPage})
     if (error == 0) error = allocate(bytes);
@@ -219,8 +219,8 @@ std::int64_t hbm_scrub_start(Call& call, abi::HbmScrubStart& a) {
     for (Chunk* chunk : chunks) call.machine.free_chunk(node, chunk);
     return error;
   }
-  for (std::size_t i = 0; i < facts.scrub_engines.size(); ++i) {
-    const std::uint32_t engine = a.hbm_index * facts.scrub_stride + facts.scrub_engines[i];
+  for (std::size_t i = 0; i < engines.size(); ++i) {
+    const std::uint32_t engine = engines[i];
     const RingConfig tx{chunks[2 * i]->pa, kScrubRingLength};
     const RingConfig rx{chunks[2 * i + 1]->pa, kScrubRingLength};
     node.device->queue_init(engine, 0, tx, rx);

@@ -123,10 +123,10 @@ namespace {
 // The firmware takes the addresses by which the driver names mappable windows;
 // on split address maps those are not the device's own.
 int read_by_driver_address(Call& call, std::uint64_t address, std::uint32_t* value) {
-  for (const SpecialMap& map : call.machine.facts().special) {
-    if (map.block == Block::kHbm || address < map.offset) continue;
-    const std::uint64_t at = address - map.offset;
-    if (at < map.bytes) return call.node.device->bar0_read32(map.bar_offset + at, value);
+  for (const nrtp_driver_map& map : call.machine.facts().special) {
+    if (map.block == NRTP_DRIVER_HBM || address < map.device) continue;
+    const std::uint64_t at = address - map.device;
+    if (at < map.bytes) return call.node.device->bar0_read32(map.bar + at, value);
   }
   return call.node.device->read(address, value, sizeof *value);
 }

@@ -224,22 +224,65 @@ TEST(DriverRequests, BothSidesAgree) {
   }
 }
 
+TEST(DriverFacts, FollowFromTheTableWhereThePluginHasNone) {
+  nrtp_arch_plugin arch = *nrtp_arch_query(NRTP_ARCH_ABI_MAJOR, NRTP_ARCH_ABI_MINOR);
+  const ArchFacts real = make_arch_facts(arch, *arch.products);
+  EXPECT_EQ(real.misc_ram_bar0, 0x30FA0000u);
+  EXPECT_EQ(real.bar0_bytes, 0x40000000u);
+  EXPECT_EQ(real.instruction_queue, 14u);
+  EXPECT_EQ(real.compat_min, 5u);
+  EXPECT_TRUE(real.single_node_pod);
+
+  const auto check = [&real](const nrtp_arch_plugin& without) {
+    const ArchFacts f = make_arch_facts(without, *without.products);
+    EXPECT_EQ(f.misc_ram_bar0, real.misc_ram_bar0);
+    EXPECT_EQ(f.bar0_bytes, real.bar0_bytes);
+    EXPECT_EQ(f.host_window, f.host_window_mask);
+    EXPECT_EQ(f.scrub_engines, real.scrub_engines);
+    EXPECT_EQ(f.nx_ring_mask, 0x1Fu);
+    EXPECT_FALSE(f.dma_retry || f.nc_map_query || f.power_profiles || f.single_node_pod);
+    // SBUF and semaphores of both cores where the real driver has them, and memory.
+    for (const nrtp_driver_map& map : real.special) {
+      if (map.block != NRTP_DRIVER_TPB) continue;
+      EXPECT_TRUE(std::any_of(f.special.begin(), f.special.end(),
+                              [&](const nrtp_driver_map& m) {
+                                return m.block == map.block && m.id == map.id &&
+                                       m.resource == map.resource && m.device == map.device &&
+                                       m.bytes == map.bytes && m.bar == map.bar;
+                              }))
+          << map.id << " " << map.resource;
+    }
+    EXPECT_EQ(std::count_if(f.special.begin(), f.special.end(),
+                            [](const nrtp_driver_map& m) { return m.block == NRTP_DRIVER_HBM; }),
+              2);
+    EXPECT_TRUE(connected_devices(without, *without.products, 16, 0).empty());
+    EXPECT_EQ(routing_id(without, *without.products, 16, 3), 3u);
+  };
+  nrtp_arch_plugin without = arch;
+  without.driver = nullptr;
+  check(without);
+  // A table of version 1.0 ends before the member.
+  arch.head.size = offsetof(nrtp_arch_plugin, driver);
+  check(arch);
+}
+
 TEST(DriverFacts, NeighboursListEachOther) {
+  const nrtp_arch_plugin& arch = *nrtp_arch_query(NRTP_ARCH_ABI_MAJOR, NRTP_ARCH_ABI_MINOR);
   for (auto [name, devices] :
        {std::pair{"trn1.32xlarge", 16u}, {"inf2.48xlarge", 12u}, {"inf2.24xlarge", 6u}}) {
     const nrtp_product* p = product(name);
     ASSERT_NE(p, nullptr) << name;
     for (std::uint32_t d = 0; d < devices; ++d) {
-      const auto mine = connected_devices(*p, devices, d);
+      const auto mine = connected_devices(arch, *p, devices, d);
       EXPECT_FALSE(mine.empty());
       for (std::uint8_t other : mine) {
-        const auto theirs = connected_devices(*p, devices, other);
+        const auto theirs = connected_devices(arch, *p, devices, other);
         EXPECT_NE(std::find(theirs.begin(), theirs.end(), d), theirs.end())
             << name << ": " << d << " and " << int{other};
       }
     }
-    EXPECT_TRUE(connected_devices(*p, devices - 1, 0).empty());
-    EXPECT_TRUE(connected_devices(*p, devices, devices).empty());
+    EXPECT_TRUE(connected_devices(arch, *p, devices - 1, 0).empty());
+    EXPECT_TRUE(connected_devices(arch, *p, devices, devices).empty());
   }
 }
 
