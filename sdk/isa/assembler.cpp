@@ -319,7 +319,7 @@ std::optional<RecordBytes> raw_record(std::string_view text, std::string* error)
 }  // namespace
 
 std::optional<RecordBytes> assemble(std::string_view line, Generation generation,
-                                    std::string* error) {
+                                    std::string* error, std::span<const Instruction> own) {
   std::string ignored;
   if (error == nullptr) error = &ignored;
   std::vector<std::string_view> words;
@@ -331,7 +331,9 @@ std::optional<RecordBytes> assemble(std::string_view line, Generation generation
   if (words[0] == ".record") {
     return raw_record(words.size() == 2 ? words[1] : std::string_view(), error);
   }
-  const Instruction* instruction = find_instruction(words[0]);
+  const auto mine = std::find_if(own.begin(), own.end(),
+                                 [&](const Instruction& i) { return words[0] == i.name; });
+  const Instruction* instruction = mine != own.end() ? &*mine : find_instruction(words[0]);
   if (instruction == nullptr) {
     *error = "unknown instruction " + quoted(words[0]);
     return std::nullopt;

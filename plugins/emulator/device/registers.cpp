@@ -245,15 +245,15 @@ bool Silicon::write_word(const nrtp_addr_class& c, std::uint64_t pa, std::uint32
 }
 
 bool Silicon::sync_target(std::uint64_t local, SyncTarget* out) const {
-  const auto inside = [&](std::uint64_t base) {
-    return local >= base && local - base < 4 * SyncBank::kCount;
+  const auto inside = [&](std::uint64_t base, std::uint32_t count) {
+    return local >= base && local - base < std::uint64_t{4} * count;
   };
-  if (inside(event_base_)) {
+  if (inside(event_base_, map_.geometry().events)) {
     *out = {-1, static_cast<std::uint32_t>((local - event_base_) / 4)};
     return true;
   }
   for (std::uint32_t op = 0; op < semaphore_base_.size(); ++op) {
-    if (!inside(semaphore_base_[op])) continue;
+    if (!inside(semaphore_base_[op], map_.geometry().semaphores)) continue;
     *out = {static_cast<int>(op), static_cast<std::uint32_t>((local - semaphore_base_[op]) / 4)};
     return true;
   }

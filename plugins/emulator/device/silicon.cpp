@@ -47,6 +47,27 @@ std::unique_ptr<Device> Device::create(const DeviceConfig& config,
   if (arch.geometry->engines > NRTP_MAX_ENGINES)
     return fail(std::to_string(arch.geometry->engines) + " engines per core, the limit is " +
                 std::to_string(NRTP_MAX_ENGINES));
+  if (arch.geometry->semaphores > SyncBank::kCount || arch.geometry->events > SyncBank::kCount)
+    return fail(std::to_string(arch.geometry->semaphores) + " semaphores and " +
+                std::to_string(arch.geometry->events) + " events per core, the limit is " +
+                std::to_string(SyncBank::kCount));
+  if (arch.geometry->status_queue_first + arch.geometry->engines > NotificationBlock::kMaxQueues ||
+      arch.geometry->error_queue >= NotificationBlock::kMaxQueues)
+    return fail("status queues " + std::to_string(arch.geometry->status_queue_first) + " + " +
+                std::to_string(arch.geometry->engines) + " engines and error queue " +
+                std::to_string(arch.geometry->error_queue) + ", the limit is " +
+                std::to_string(NotificationBlock::kMaxQueues) + " notification queues");
+  // Of the lanes that kernels of the compute rooms have.
+  constexpr std::uint32_t kPartitions = 128;
+  constexpr std::uint64_t kPartitionBytes = 0x40000;
+  if (const nrtp_arch_geometry& g = *arch.geometry;
+      g.sbuf_partitions > kPartitions || g.psum_partitions > kPartitions ||
+      g.sbuf_partition_bytes > kPartitionBytes || g.psum_partition_bytes > kPartitionBytes)
+    return fail(std::to_string(g.sbuf_partitions) + " partitions of " +
+                std::to_string(g.sbuf_partition_bytes) + " bytes of SBUF and " +
+                std::to_string(g.psum_partitions) + " of " +
+                std::to_string(g.psum_partition_bytes) + " of PSUM, the limit is " +
+                std::to_string(kPartitions) + " of " + std::to_string(kPartitionBytes));
   const std::uint32_t cores = config.product->cores;
   if (cores == 0 || cores > memory->cores())
     return fail("product " + std::string(config.product->name ? config.product->name : "?") +
@@ -244,19 +265,19 @@ void Silicon::push_record(std::uint32_t core, std::uint32_t queue, const Notific
 }
 
 std::uint32_t Silicon::semaphore_read(std::uint32_t core, std::uint32_t index) {
-  if (!has_core(core) || index >= SyncBank::kCount) return 0;
+  if (!has_core(core) || index >= map_.geometry().semaphores) return 0;
   return static_cast<std::uint32_t>(sync(core).semaphore(index));
 }
 
 void Silicon::semaphore_set(std::uint32_t core, std::uint32_t index, std::uint32_t value) {
-  if (!has_core(core) || index >= SyncBank::kCount) return;
+  if (!has_core(core) || index >= map_.geometry().semaphores) return;
   sync(core).set_semaphore(index, static_cast<std::int32_t>(value));
   if (verifier_) verifier_->semaphore_set({}, core, index, static_cast<std::int32_t>(value));
   cores_[core]->wake();
 }
 
 void Silicon::semaphore_add(std::uint32_t core, std::uint32_t index, std::int32_t delta) {
-  if (!has_core(core) || index >= SyncBank::kCount) return;
+  if (!has_core(core) || index >= map_.geometry().semaphores) return;
   // Announced before the engines can see it.
   if (verifier_) verifier_->semaphore_added({}, core, index, sync(core).semaphore(index) + delta);
   sync(core).add_semaphore(index, static_cast<std::uint32_t>(delta));
@@ -264,12 +285,12 @@ void Silicon::semaphore_add(std::uint32_t core, std::uint32_t index, std::int32_
 }
 
 std::uint32_t Silicon::event_read(std::uint32_t core, std::uint32_t index) {
-  if (!has_core(core) || index >= SyncBank::kCount) return 0;
+  if (!has_core(core) || index >= map_.geometry().events) return 0;
   return sync(core).event(index);
 }
 
 void Silicon::event_write(std::uint32_t core, std::uint32_t index, std::uint32_t value) {
-  if (!has_core(core) || index >= SyncBank::kCount) return;
+  if (!has_core(core) || index >= map_.geometry().events) return;
   sync(core).set_event(index, value != 0);
   if (verifier_) verifier_->event_written({}, core, index);
   cores_[core]->wake();

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "compute/operand.h"
+#include "engine/own_instruction.h"
 #include "engine/sequencer.h"
 #include "opennrt/isa/layouts.h"
 #include "opennrt/isa/table.h"
@@ -65,14 +66,30 @@ bool known_register(std::uint32_t number) {
          number == isa::kRegArgTableHi;
 }
 
-bool check_wait(std::uint32_t mode, std::uint32_t value, std::string* error) {
-  if (!valid_wait_mode(mode)) return refuse(error, "unknown wait mode " + hex(mode));
-  if (mode != isa::kWaitUnordered && (mode & isa::kWaitRegisterBit) != 0 && !known_register(value))
-    return refuse(error, "wait on register " + std::to_string(value) + ", which does not exist");
-  return true;
+bool check_semaphore(const nrtp_arch_geometry& geometry, std::uint32_t index, std::string* error) {
+  return index < geometry.semaphores ||
+         refuse(error, "semaphore " + std::to_string(index) + ", a core has " +
+                           std::to_string(geometry.semaphores));
 }
 
-bool check_update(std::uint32_t mode, std::uint32_t value, std::string* error) {
+bool check_event(const nrtp_arch_geometry& geometry, std::uint32_t index, std::string* error) {
+  return index < geometry.events ||
+         refuse(error, "event " + std::to_string(index) + ", a core has " +
+                           std::to_string(geometry.events));
+}
+
+bool check_wait(const nrtp_arch_geometry& geometry, std::uint32_t mode, std::uint32_t index,
+                std::uint32_t value, std::string* error) {
+  if (!valid_wait_mode(mode)) return refuse(error, "unknown wait mode " + hex(mode));
+  if (mode == isa::kWaitNone || mode == isa::kWaitUnordered) return true;
+  if ((mode & isa::kWaitRegisterBit) != 0 && !known_register(value))
+    return refuse(error, "wait on register " + std::to_string(value) + ", which does not exist");
+  const bool event = (mode & 0xF) > isa::kWaitSemGe;
+  return event ? check_event(geometry, index, error) : check_semaphore(geometry, index, error);
+}
+
+bool check_update(const nrtp_arch_geometry& geometry, std::uint32_t mode, std::uint32_t index,
+                  std::uint32_t value, std::string* error) {
   if (!valid_update_mode(mode)) return refuse(error, "unknown update mode " + hex(mode));
   const std::uint32_t action = mode & 0xF;
   const bool from_register =
@@ -80,7 +97,14 @@ bool check_update(std::uint32_t mode, std::uint32_t value, std::string* error) {
   if (from_register && !known_register(value))
     return refuse(error,
                   "update from register " + std::to_string(value) + ", which does not exist");
-  return true;
+  if (mode == isa::kUpdateNone) return true;
+  const bool event = action == (isa::kUpdateEvtSet & 0xF) || action == (isa::kUpdateEvtClear & 0xF);
+  return event ? check_event(geometry, index, error) : check_semaphore(geometry, index, error);
+}
+
+bool check_header(const nrtp_arch_geometry& geometry, const isa::Header& h, std::string* error) {
+  return check_wait(geometry, h.wait_mode, h.wait_index, h.value, error) &&
+         check_update(geometry, h.update_mode, h.update_index, h.value, error);
 }
 
 bool is_sequencer_opcode(std::uint8_t opcode) { return find_record(opcode) != nullptr; }
@@ -124,6 +148,11 @@ std::uint64_t record_weight(const Decoded& decoded, EngineState& state) {
 bool decode_record(const PlanContext& context, Decoded* out, std::string* error) {
   out->plan.reset();
   const isa::Header h = out->header();
+  if (claimed(context.map.arch(), context.engine, h.opcode)) {
+    if (!check_header(context.map.geometry(), h, error)) return false;
+    out->handler = execute_own;
+    return true;
+  }
   const isa::Instruction* i = isa::find_instruction(h.opcode);
   if (!i || i->kind == isa::Kind::kInvalid) return refuse(error, "no instruction has this opcode");
   if (i->kind == isa::Kind::kPseudo)
@@ -136,8 +165,7 @@ bool decode_record(const PlanContext& context, Decoded* out, std::string* error)
   if (!i->runs_on(context.engine))
     return refuse(error,
                   std::string(i->name) + " does not exist on " + engine_name(context.engine));
-  if (!check_wait(h.wait_mode, h.value, error) || !check_update(h.update_mode, h.value, error))
-    return false;
+  if (!check_header(context.map.geometry(), h, error)) return false;
   if (const RecordEntry* e = find_record(h.opcode)) {
     if (!check_unused_bytes(i->layout(context.generation), out->raw, error) ||
         (e->check && !e->check(context, *out, error)))

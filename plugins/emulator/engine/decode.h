@@ -67,8 +67,15 @@ std::span<const RecordEntry> indirect_dma_records();
 // For checks: sets *error, returns false.
 bool refuse(std::string* error, std::string text);
 bool known_register(std::uint32_t number);
-bool check_wait(std::uint32_t mode, std::uint32_t value, std::string* error);
-bool check_update(std::uint32_t mode, std::uint32_t value, std::string* error);
+// A semaphore or event of that number exists on this silicon.
+bool check_semaphore(const nrtp_arch_geometry& geometry, std::uint32_t index, std::string* error);
+bool check_event(const nrtp_arch_geometry& geometry, std::uint32_t index, std::string* error);
+bool check_wait(const nrtp_arch_geometry& geometry, std::uint32_t mode, std::uint32_t index,
+                std::uint32_t value, std::string* error);
+bool check_update(const nrtp_arch_geometry& geometry, std::uint32_t mode, std::uint32_t index,
+                  std::uint32_t value, std::string* error);
+bool check_header(const nrtp_arch_geometry& geometry, const isa::Header& header,
+                  std::string* error);
 
 // Fills in handler and plan from `raw`. False: *error says why the record
 // cannot be executed on this device.

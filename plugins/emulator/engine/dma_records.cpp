@@ -99,7 +99,7 @@ bool check_side(const Side& side, std::string* error) {
          fail("a bound needs an address with an offset into the argument table");
 }
 
-bool check_memcpy(const PlanContext&, const Decoded& d, std::string* error) {
+bool check_memcpy(const PlanContext& context, const Decoded& d, std::string* error) {
   const std::uint32_t config = D2::dma_configs(d.raw), compute = D2::compute_op(d.raw);
   if (config > kMaxPriority)
     return refuse(error, "DMA configuration " + hex(config) + ", known are the priorities 0 to 4");
@@ -109,6 +109,7 @@ bool check_memcpy(const PlanContext&, const Decoded& d, std::string* error) {
                              "executed");
   const Side from = source(d.raw), to = destination(d.raw);
   if (!check_side(from, error) || !check_side(to, error)) return false;
+  if (!check_semaphore(context.map.geometry(), D2::semaphore(d.raw), error)) return false;
   std::uint64_t from_element = 1, to_element = 1;
   if (from.dtype != to.dtype) {
     from_element = element_bytes(from.dtype);

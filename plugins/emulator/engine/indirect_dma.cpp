@@ -109,7 +109,7 @@ bool check_side(const Side& side, std::string* error) {
   return true;
 }
 
-bool check_indirect(const PlanContext&, const Decoded& d, std::string* error) {
+bool check_indirect(const PlanContext& context, const Decoded& d, std::string* error) {
   const std::uint32_t flags = DI::flags(d.raw), config = DI::dma_configs(d.raw);
   const std::uint32_t channels = DI::idx_num_active_channels(d.raw);
   const std::uint32_t effect = DI::compute_op(d.raw);
@@ -129,6 +129,7 @@ bool check_indirect(const PlanContext&, const Decoded& d, std::string* error) {
                              " is not one of 0 (copy), 1 (add), 3 (maximum), 4 (minimum)");
   const Side from = source(d.raw), to = destination(d.raw);
   if (!check_side(from, error) || !check_side(to, error)) return false;
+  if (!check_semaphore(context.map.geometry(), DI::semaphore(d.raw), error)) return false;
   if (from.runs != to.runs)
     return refuse(error, "source of " + std::to_string(from.runs) + " runs, destination of " +
                              std::to_string(to.runs) + ": an index moves one of each");

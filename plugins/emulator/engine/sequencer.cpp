@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/own_instruction.h"
 #include "inspect/inspector.h"
+#include "opennrt/isa/arch.h"
 #include "opennrt/isa/support.h"
 #include "verify/verifier.h"
 
@@ -94,9 +96,7 @@ void Sequencer::configure(Bus* bus, SyncBank* sync, std::uint32_t core, std::uin
   state_.engine = engine;
   inspector_ = bus->inspector();
   defer_transfers_ = verifier_ && verifier_->options().order_seed;
-  // A private arch speaks the newest instruction set unless its plugin executes
-  // the instruction itself.
-  generation_ = isa::generation_of_arch(map_->arch().arch_type).value_or(isa::Generation::kMariana);
+  generation_ = isa::generation_of(map_->arch());
 }
 
 void Sequencer::reset() {
@@ -299,7 +299,8 @@ Outcome Sequencer::fail(std::uint32_t opcode, const std::string& text) {
 bool Sequencer::decode(Decoded* d, const std::uint8_t* memory) {
   std::memcpy(d->raw, memory, isa::kRecordBytes);
   std::string error;
-  const char* reading = isa::device_reading(d->raw[0]);
+  const bool own = claimed(map_->arch(), engine(), d->raw[0]);
+  const char* reading = own ? nullptr : isa::device_reading(d->raw[0]);
   if (!decode_record({*map_, core(), engine(), generation_}, d, &error) ||
       (reading && !bus_->accept_unconfirmed(d->raw[0], reading, &error))) {
     d->handler = nullptr;

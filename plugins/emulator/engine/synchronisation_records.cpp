@@ -17,10 +17,11 @@ Outcome do_nothing(Sequencer&, const Decoded&) { return Outcome::kNext; }
 
 // --- EVENT_SEMAPHORE: two waits, then the update.
 
-bool check_event_semaphore(const PlanContext&, const Decoded& d, std::string* error) {
+bool check_event_semaphore(const PlanContext& context, const Decoded& d, std::string* error) {
   const auto r = d.as<isa::EventSemaphoreRecord>();
-  return check_wait(r.wait_mode, r.wait_value, error) &&
-         check_update(r.update_mode, r.update_value, error);
+  const nrtp_arch_geometry& g = context.map.geometry();
+  return check_wait(g, r.wait_mode, r.wait_index, r.wait_value, error) &&
+         check_update(g, r.update_mode, r.update_index, r.update_value, error);
 }
 
 // Most of them only write a constant: the runtime sets each semaphore of a core
@@ -58,7 +59,7 @@ Handler choose_event_semaphore(const Decoded& d) {
 
 constexpr std::uint32_t kClearRange = 1, kClearSet = 2;
 
-bool check_range_clear(const PlanContext&, const Decoded& d, std::string* error) {
+bool check_range_clear(const PlanContext& context, const Decoded& d, std::string* error) {
   const auto r = d.as<isa::RangeClearRecord>();
   if (r.mode != kClearRange && r.mode != kClearSet)
     return refuse(error, "range mode " + std::to_string(r.mode));
@@ -69,6 +70,11 @@ bool check_range_clear(const PlanContext&, const Decoded& d, std::string* error)
     return refuse(error, "a range in the set mode");
   for (std::uint32_t i = 0; r.mode == kClearRange && i < layout::CTRL_ER::mask.kCount; ++i)
     if (layout::CTRL_ER::mask(d.raw, i) != 0) return refuse(error, "a set in the range mode");
+  const nrtp_arch_geometry& g = context.map.geometry();
+  if (r.mode == kClearRange) return check_semaphore(g, r.last, error);
+  for (std::uint32_t i = g.semaphores; i < SyncBank::kCount; ++i)
+    if ((layout::CTRL_ER::mask(d.raw, i / 8) >> i % 8 & 1) != 0)
+      return check_semaphore(g, i, error);
   return true;
 }
 
@@ -108,7 +114,7 @@ bool register_update(std::uint32_t mode) {
   }
 }
 
-bool check(const PlanContext&, const Decoded& d, std::string* error) {
+bool check(const PlanContext& context, const Decoded& d, std::string* error) {
   const std::uint8_t* r = d.raw;
   if (r[kMode] > kUpdateSemaphores)
     return refuse(error, "mode " + std::to_string(r[kMode]) +
@@ -129,6 +135,10 @@ bool check(const PlanContext&, const Decoded& d, std::string* error) {
     }
     if (r[kRegisters + i] >= Sequencer::kRegisters)
       return refuse(error, "register " + std::to_string(r[kRegisters + i]) + " does not exist");
+    const nrtp_arch_geometry& g = context.map.geometry();
+    if (r[kMode] == kReadEvents ? !check_event(g, r[kIds + i], error)
+                                : !check_semaphore(g, r[kIds + i], error))
+      return false;
     for (std::uint32_t j = 0; j < i; ++j)
       if (r[kIds + j] == r[kIds + i])
         return refuse(error, "number " + std::to_string(r[kIds + i]) + " occurs twice");

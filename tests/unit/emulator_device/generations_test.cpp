@@ -19,12 +19,17 @@ namespace AL = isa::layout::CTRL_AL;
 struct AnotherArch {
   nrtp_arch_plugin arch;
   nrtp_arch_dma dma;
+  nrtp_arch_ib ib;
 
   AnotherArch(std::uint32_t arch_type, std::uint32_t dma_flags)
-      : arch(*nrtp_arch_query(NRTP_ARCH_ABI_MAJOR, NRTP_ARCH_ABI_MINOR)), dma(*arch.dma) {
+      : arch(*nrtp_arch_query(NRTP_ARCH_ABI_MAJOR, NRTP_ARCH_ABI_MINOR)),
+        dma(*arch.dma),
+        ib(*arch.ib) {
     arch.arch_type = arch_type;
     dma.flags = dma_flags;
     arch.dma = &dma;
+    ib.isa = arch_type;
+    arch.ib = &ib;
   }
 };
 

@@ -35,7 +35,8 @@ std::string disassemble(RecordView record, Generation generation);
 
 // One line of the form above; '#' starts a comment. nullopt: *error says which
 // key or value is wrong and what is allowed.
+// own: further instructions, found first by their names.
 std::optional<RecordBytes> assemble(std::string_view line, Generation generation,
-                                    std::string* error);
+                                    std::string* error, std::span<const Instruction> own = {});
 
 }  // namespace opennrt::isa
