@@ -101,7 +101,7 @@ Result<NotificationQueue> CoreNode::create_queue(std::uint32_t nq_type,
 Status CoreNode::create_notification_queues() {
   const nrtp_arch_geometry& geometry = *bindings().arch->geometry;
   const auto create_all = [&]() -> Status {
-    for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
+    for (std::uint32_t e = 0; e < program_engines(*bindings().arch); ++e) {
       ONRT_ASSIGN(status_[e], create_queue(kNqNotify, geometry.status_queue_first + e));
     }
     ONRT_ASSIGN(errors_, create_queue(kNqError, geometry.error_queue));
@@ -136,7 +136,7 @@ Result<PlacedImages> CoreNode::upload(const ImageSet& images,
                                       std::string_view program) const {
   PlacedImages placed;
   const nrtp_arch_ib& ib = *bindings().arch->ib;
-  for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
+  for (std::uint32_t e = 0; e < program_engines(*bindings().arch); ++e) {
     const Image& image = images[e];
     if (image.bytes.empty()) return Status::failure("program '{}': empty image", program);
     ONRT_ASSIGN(placed.memory[e],
@@ -222,7 +222,7 @@ Status CoreNode::fetch_start(std::uint32_t engine, std::uint64_t program_pa) {
 }
 
 Status CoreNode::start_ready_program() {
-  for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
+  for (std::uint32_t e = 0; e < program_engines(*bindings().arch); ++e) {
     ONRT_TRY(fetch_start(e, ready_.address[e] + ready_.gate_offset[e]));
   }
   return Status::ok();
@@ -259,7 +259,8 @@ Status CoreNode::ensure_model_queue(std::uint32_t hardware_queue) {
   if (hardware_queue >= 32 || (model_queues_ >> hardware_queue & 1) != 0) return Status::ok();
   const nrtp_arch_dma& dma = *bindings().arch->dma;
   std::array<nrtp_ndl_queue, kMaxRings> queues{};
-  for (std::uint32_t i = 0; i < kMaxRings; ++i) {
+  const std::uint32_t rings = queue_rings(*bindings().arch);
+  for (std::uint32_t i = 0; i < rings; ++i) {
     // No memory yet: base and length come from the images and the IO switch.
     queues[i] = {.engine = dma.core_engine(bindings().product, core_, i),
                  .queue = hardware_queue,
@@ -268,7 +269,7 @@ Status CoreNode::ensure_model_queue(std::uint32_t hardware_queue) {
                  .tx_mem = 0,
                  .rx_mem = 0};
   }
-  ONRT_TRY(init_queues(queues));
+  ONRT_TRY(init_queues(std::span(queues).first(rings)));
   model_queues_ |= 1u << hardware_queue;
   return Status::ok();
 }
@@ -304,7 +305,7 @@ Status CoreNode::publish_heads() {
                           block + kNotificFirst + kNotificStride * hardware_queue + kNotificHead,
                           queue.head());
   };
-  for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
+  for (std::uint32_t e = 0; e < program_engines(*bindings().arch); ++e) {
     ONRT_TRY(publish(status_[e], geometry.status_queue_first + e));
   }
   return publish(errors_, geometry.error_queue);

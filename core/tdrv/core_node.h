@@ -55,7 +55,7 @@ class CoreNode {
   Status start_ready_program();
   void release();  // everything this core has allocated
 
-  // Tells the driver about a model queue number of the core's 16 DMA engines,
+  // Tells the driver about a model queue number of the core's DMA engines,
   // or about one table ring, when it is used for the first time.
   Status ensure_model_queue(std::uint32_t hardware_queue);
   Status ensure_table_queue(std::uint32_t which);  // nrtp_runtime_ring

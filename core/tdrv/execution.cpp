@@ -130,7 +130,10 @@ Status ExecutionImpl::arm() {
   }
   for (std::size_t i = 0; i < used_; ++i) {
     logical_->posted[i].store(target, std::memory_order_relaxed);
-    cores_[i].engines.fill(EngineState::kStartPending);
+    // Engines that the silicon lacks have nothing to do.
+    const std::uint32_t engines = program_engines(*logical_->cores[i]->bindings().arch);
+    std::fill_n(cores_[i].engines.begin(), engines, EngineState::kStartPending);
+    std::fill(cores_[i].engines.begin() + engines, cores_[i].engines.end(), EngineState::kComplete);
   }
   for (CoreState& core : cores_) core.outcome = {};
   idle_since_ns_ = stuck_asked_ns_ = 0;

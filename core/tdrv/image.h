@@ -8,6 +8,7 @@
 // (runtimes 2.25 to 2.30).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -21,6 +22,15 @@
 namespace opennrt::tdrv {
 
 inline constexpr std::uint32_t kMaxRings = 16;  // hardware rings of a queue set
+
+// Engines that programs run on: those of the five a NEFF names which a core has.
+inline std::uint32_t program_engines(const nrtp_arch_plugin& arch) {
+  return std::min(arch.geometry->engines, static_cast<std::uint32_t>(neff::kEngines));
+}
+// Rings of a queue set: one on each DMA engine of a core.
+inline std::uint32_t queue_rings(const nrtp_arch_plugin& arch) {
+  return std::min(arch.geometry->dma_per_core, kMaxRings);
+}
 
 // Descriptors that one trigger of a block releases on every ring of its set.
 struct BlockCounts {
@@ -53,13 +63,13 @@ struct QueuePlacement : RingPlacement {
 // set that touches caller tensors one base and one length of each ring, the
 // argument table's address, one per pointer to a caller tensor, and last the event. The images
 // carry the count, the requests the packets.
-inline std::uint32_t io_switch_packets(std::span<const QueuePlacement> queues, bool argument_table,
-                                       std::uint32_t bound_pointers = 0) {
+inline std::uint32_t io_switch_packets(std::span<const QueuePlacement> queues, std::uint32_t rings,
+                                       bool argument_table, std::uint32_t bound_pointers = 0) {
   std::uint32_t sides = 0;
   for (const QueuePlacement& queue : queues) {
     sides += (queue.caller_sources ? 1 : 0) + (queue.caller_destinations ? 1 : 0);
   }
-  return 2 * kMaxRings * sides + (argument_table ? 1 : 0) + bound_pointers + 1;
+  return 2 * rings * sides + (argument_table ? 1 : 0) + bound_pointers + 1;
 }
 
 struct TableRing {
@@ -124,13 +134,14 @@ struct Image {
   std::vector<std::uint8_t> readings;
 };
 
+// Empty for engines that the silicon lacks.
 using ImageSet = std::array<Image, neff::kEngines>;
 
 // Writes the addresses that depend on where the image lies.
 void relocate(std::vector<std::uint8_t>& bytes, std::span<const Relocation> relocations,
               std::uint64_t image_address);
 
-// Assembles the five images of one core. NRT_INVALID: the stream holds an
+// Assembles the images of one core. NRT_INVALID: the stream holds an
 // instruction this arch or this release cannot run; the message names member,
 // record and opcode.
 Result<ImageSet> assemble_images(const ImageInputs& inputs);

@@ -37,7 +37,8 @@ Status IoTemplate::add_side(const CoreNode& core, std::uint32_t hardware_queue,
                            hardware_queue);
   }
   Side side;
-  for (std::uint32_t i = 0; i < kMaxRings; ++i) {
+  rings_ = queue_rings(*bindings.arch);
+  for (std::uint32_t i = 0; i < rings_; ++i) {
     const auto& list = direction == kM2s ? rings.rings[i].tx : rings.rings[i].rx;
     const std::uint64_t offset = image_.add(list);
     const std::uint64_t window =
@@ -127,7 +128,7 @@ Status IoRingSet::build(CoreNode& core, const IoTemplate& source,
     ++word;
   };
   for (const IoTemplate::Side& side : source.sides_) {
-    for (const IoTemplate::Ring& ring : side.rings) {
+    for (const IoTemplate::Ring& ring : std::span(side.rings).first(source.rings_)) {
       add_word(rings_->address() + ring.offset, ring.base_register);
       transfers_.push_back({length_word, ring.length_register, 4});
     }

@@ -42,11 +42,11 @@ class IoTemplate {
   std::uint32_t bound_pointers() const { return static_cast<std::uint32_t>(pointers_.size()); }
   // Packets of one execution without the event that ends the switch.
   std::uint64_t transfers() const {
-    return 2 * sides_.size() * kMaxRings + (has_table_ ? 1 : 0) + pointers_.size();
+    return 2 * sides_.size() * rings_ + (has_table_ ? 1 : 0) + pointers_.size();
   }
   // 8-byte words the packets are read from: a base per ring, the addresses.
   std::uint64_t words() const {
-    return sides_.size() * kMaxRings + (has_table_ ? 1 : 0) + pointers_.size();
+    return sides_.size() * rings_ + (has_table_ ? 1 : 0) + pointers_.size();
   }
 
  private:
@@ -73,6 +73,7 @@ class IoTemplate {
   RingImage image_;
   std::vector<Fixup> fixups_;
   std::vector<Side> sides_;
+  std::uint32_t rings_ = 0;  // of each side
   std::vector<Pointer> pointers_;
   std::uint64_t table_cell_ = 0;
   bool has_table_ = false;

@@ -185,6 +185,7 @@ void ModelImpl::announce_for_inspection() const {
       logical_->software.variable(device, index, address, v.size, v.name);
     }
     for (std::uint32_t e = 0; e < neff::kEngines; ++e) {
+      if (!core.images.memory[e]) continue;
       const ImageLayout& layout = core.images.layout[e];
       logical_->software.image(device, index, e, rank, core.images.address[e], layout.bytes,
                                runs_text(layout));
@@ -380,7 +381,9 @@ const CoreNode& ModelImpl::peer_of(const CoreModel& core) const {
 
 Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) {
   const Bindings& bindings = core.core->bindings();
-  ONRT_ASSIGN(const std::vector<std::uint32_t> numbers, assign_hardware_queues(subgraph));
+  ONRT_ASSIGN(
+      const std::vector<std::uint32_t> numbers,
+      assign_hardware_queues(subgraph, *bindings.arch, *bindings.product, core.core->core()));
   ONRT_ASSIGN(const std::vector<std::uint32_t> binding_of, bind_variables(subgraph));
   ONRT_ASSIGN(DmemPtr filler, core.allocator->allocate({.bytes = 64, .hint = "ring filler word"}));
   RingInputs inputs;
@@ -430,7 +433,8 @@ Status ModelImpl::place_queues(CoreModel& core, const neff::Subgraph& subgraph) 
   // The images release a fixed count of packets: it must be what is staged.
   const std::uint64_t staged = core.io.transfers() + 1;
   const std::uint32_t released =
-      io_switch_packets(core.queues, core.argument_table != nullptr, core.io.bound_pointers());
+      io_switch_packets(core.queues, queue_rings(*core.core->bindings().arch),
+                        core.argument_table != nullptr, core.io.bound_pointers());
   if (released != staged) {
     return Status::failure("subgraph {}: {} IO switch packets are staged, the images release {}",
                            subgraph.name, staged, released);

@@ -83,9 +83,15 @@ Result<std::vector<QueueRings>> build_instance_rings(const neff::QueueSet& set,
 // Appends a plain copy of `bytes` (<= 65536 per descriptor pair) to both sides.
 void append_copy(VirtualRing& ring, std::uint64_t src, std::uint64_t dst, std::uint64_t bytes);
 
+// Hardware queues that programs on a core may use, in order.
+Result<std::vector<std::uint32_t>> model_queues(const nrtp_arch_plugin& arch,
+                                                const nrtp_product& product, std::uint32_t core);
 // Hardware queue numbers of a subgraph's queue sets, index = position in
 // subgraph.queues: `data` sets first, then the others, by byte order of the
-// name. NRT_RESOURCE beyond 14 sets.
-Result<std::vector<std::uint32_t>> assign_hardware_queues(const neff::Subgraph& subgraph);
+// name. NRT_RESOURCE: more sets than queues.
+Result<std::vector<std::uint32_t>> assign_hardware_queues(const neff::Subgraph& subgraph,
+                                                          const nrtp_arch_plugin& arch,
+                                                          const nrtp_product& product,
+                                                          std::uint32_t core);
 
 }  // namespace opennrt::tdrv

@@ -107,7 +107,7 @@ class Fidelity : public ::testing::Test {
   void build_rings(std::size_t index) {
     const neff::Subgraph& sg = program_.subgraphs[index];
     addresses_ = place_variables(sg);
-    const auto numbers = tdrv::assign_hardware_queues(sg);
+    const auto numbers = tdrv::assign_hardware_queues(sg, *arch_, *product_, core_);
     ASSERT_TRUE(numbers.is_ok()) << numbers.status().message();
     queues_.assign(sg.queues.size(), {});
     std::uint64_t base = memory_ + kRings;

@@ -229,8 +229,9 @@ class BlockLowering {
 
   // Padding, increment, ordering; then the parts join the rings.
   Status finish_parts(QueueRings& out) {
+    const std::uint32_t rings = queue_rings(*in_.arch);
     std::array<std::uint64_t, kMaxRings> tx{}, rx{};
-    for (std::uint32_t i = 0; i < kMaxRings; ++i) {
+    for (std::uint32_t i = 0; i < rings; ++i) {
       const std::uint64_t increment = i < set_.num_queues ? signals() : 0;
       tx[i] = parts_[i].tx.size() + increment;
       rx[i] = parts_[i].rx.size() + increment;
@@ -240,7 +241,7 @@ class BlockLowering {
     // A packet raises both sides: where only one side of a ring is short, all
     // rings grow until every difference can be filled.
     const auto fillable = [&] {
-      for (std::uint32_t i = 0; i < kMaxRings; ++i) {
+      for (std::uint32_t i = 0; i < rings; ++i) {
         if (!can_pad(most_tx - tx[i], most_rx - rx[i])) return false;
       }
       return true;
@@ -253,7 +254,7 @@ class BlockLowering {
       return Status::invalid("{}: {} descriptors on one ring; one trigger releases at most {}",
                              place(), std::max(most_tx, most_rx), kMaxBlockDescriptors);
     }
-    for (std::uint32_t i = 0; i < kMaxRings; ++i) {
+    for (std::uint32_t i = 0; i < rings; ++i) {
       VirtualRing& part = parts_[i];
       append_padding(part, most_tx - tx[i], most_rx - rx[i]);
       finish_ring(part, i < set_.num_queues, out.rings[i]);
@@ -326,9 +327,10 @@ Result<QueueRings> build_queue_rings(const neff::QueueSet& set, const RingInputs
     return Status::failure("rings of queue set '{}' need an arch plugin, a product and a subgraph",
                            set.name);
   }
-  if (set.num_queues < 1 || set.num_queues > kMaxRings) {
+  if (const std::uint32_t most = queue_rings(*inputs.arch);
+      set.num_queues < 1 || set.num_queues > most) {
     return Status::invalid("queue set '{}' in {} has {} queues; 1 to {} are possible", set.name,
-                           inputs.subgraph->name, set.num_queues, kMaxRings);
+                           inputs.subgraph->name, set.num_queues, most);
   }
   if (set.type == neff::QueueType::kEmbeddingUpdate || set.type == neff::QueueType::kActLoad) {
     return Status::invalid(

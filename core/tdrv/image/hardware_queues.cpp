@@ -1,21 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "tdrv/vring.h"
 
 namespace opennrt::tdrv {
 
-namespace {
-// Queues 14 and 15 belong to the runtime rings and to collectives.
-constexpr std::size_t kModelQueues = 14;
-}  // namespace
+Result<std::vector<std::uint32_t>> model_queues(const nrtp_arch_plugin& arch,
+                                                const nrtp_product& product, std::uint32_t core) {
+  constexpr std::uint32_t kGeneric = 17;  // ring class of a NEFF that every set may use
+  std::array<nrtp_dma_slot, 64> slots{};
+  std::uint32_t n = slots.size();
+  if (arch.dma->alloc_class(&product, kGeneric, core, slots.data(), &n) != NRTP_OK ||
+      n > slots.size()) {
+    return Status::failure("arch {} names no hardware queues for programs on core {}", arch.name,
+                           core);
+  }
+  std::vector<std::uint32_t> queues(n);
+  std::transform(slots.begin(), slots.begin() + n, queues.begin(),
+                 [](const nrtp_dma_slot& slot) { return slot.queue; });
+  return queues;
+}
 
-Result<std::vector<std::uint32_t>> assign_hardware_queues(const neff::Subgraph& subgraph) {
+Result<std::vector<std::uint32_t>> assign_hardware_queues(const neff::Subgraph& subgraph,
+                                                          const nrtp_arch_plugin& arch,
+                                                          const nrtp_product& product,
+                                                          std::uint32_t core) {
+  ONRT_ASSIGN(const std::vector<std::uint32_t> queues, model_queues(arch, product, core));
   const std::vector<neff::QueueSet>& sets = subgraph.queues;
-  if (sets.size() > kModelQueues) {
+  if (sets.size() > queues.size()) {
     return Status::resource("{} has {} DMA queue sets; a core has hardware queues for {}",
-                            subgraph.name, sets.size(), kModelQueues);
+                            subgraph.name, sets.size(), queues.size());
   }
   std::vector<std::uint32_t> order(sets.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -25,7 +41,7 @@ Result<std::vector<std::uint32_t>> assign_hardware_queues(const neff::Subgraph& 
     return data_a != data_b ? data_a : sets[a].name < sets[b].name;
   });
   std::vector<std::uint32_t> queue(sets.size());
-  for (std::uint32_t q = 0; q < order.size(); ++q) queue[order[q]] = q;
+  for (std::size_t i = 0; i < order.size(); ++i) queue[order[i]] = queues[i];
   return queue;
 }
 

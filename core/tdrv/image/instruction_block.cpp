@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// assemble_images: region order of the five images of one core.
+// assemble_images: region order of the images of one core.
 #include <algorithm>
 #include <cstring>
 
@@ -8,6 +8,7 @@
 #include "tdrv/image/image_form.h"
 #include "tdrv/image/lowering.h"
 #include "tdrv/image/region_steps.h"
+#include "tdrv/vring.h"
 
 namespace opennrt::tdrv {
 
@@ -15,7 +16,6 @@ namespace {
 
 using image::CorePlan;
 
-constexpr std::uint32_t kMaxQueueSets = 14;  // hardware queues 0..13
 constexpr std::uint8_t kCompilerOrdering = 0;
 constexpr std::size_t kRuntimePartBytes = 32 << 10;  // usual size; more is no error
 
@@ -30,9 +30,11 @@ bool uses_argument_table(const neff::Subgraph* subgraph) {
 // caller tensors a base and a length for each ring; the argument table's
 // address; the event that ends the switch.
 Status check_queues(const ImageInputs& in) {
-  if (in.queues.size() > kMaxQueueSets) {
+  ONRT_ASSIGN(const std::vector<std::uint32_t> queues,
+              model_queues(*in.arch, *in.product, in.core));
+  if (in.queues.size() > queues.size()) {
     return Status::resource("program has {} queue sets; a core has hardware queues for {}",
-                            in.queues.size(), kMaxQueueSets);
+                            in.queues.size(), queues.size());
   }
   for (const QueuePlacement& queue : in.queues) {
     if (queue.set == nullptr) return Status::failure("a queue placement names no queue set");
@@ -84,7 +86,8 @@ Result<CorePlan> make_plan(const ImageInputs& in) {
     return Status::failure("{} has a dge-table but no argument table cell was placed",
                            in.subgraph->name);
   }
-  plan.io_count = io_switch_packets(in.queues, plan.has_argument_table, in.bound_pointers);
+  plan.io_count = io_switch_packets(in.queues, queue_rings(*in.arch), plan.has_argument_table,
+                                    in.bound_pointers);
   if (in.arch->dma->runtime_ring(in.product, in.core, NRTP_RING_EXEC, &plan.exec) != NRTP_OK) {
     return Status::failure("arch {} names no exec ring for core {}", in.arch->name, in.core);
   }
@@ -100,6 +103,21 @@ Result<CorePlan> make_plan(const ImageInputs& in) {
   env.ulib_bytes = in.ulib_bytes;
   fill_generator_queues(in, env);
   return plan;
+}
+
+// Compilers write a stream for every engine. On one that the silicon lacks it must
+// not do anything.
+Status check_absent(const neff::Subgraph& subgraph, std::uint32_t engine,
+                    const nrtp_arch_plugin& arch) {
+  const std::span<const std::byte> stream = subgraph.streams[engine];
+  for (std::size_t at = 0; at < stream.size(); at += isa::kRecordBytes) {
+    const auto opcode = static_cast<std::uint8_t>(stream[at]);
+    if (opcode == isa::kOpSetOrderingMode || opcode == isa::kOpPseudoBranchLabel) continue;
+    return Status::invalid("{}: record {} (opcode {:#04x}) is for {}, which {} cores do not have",
+                           subgraph.stream_members[engine], at / isa::kRecordBytes, opcode,
+                           image::engine_text(engine), arch.name);
+  }
+  return Status::ok();
 }
 
 std::uint32_t size_of(const std::vector<std::uint8_t>& bytes) {
@@ -161,10 +179,15 @@ Result<ImageSet> assemble_images(const ImageInputs& inputs) {
   ONRT_ASSIGN(const CorePlan plan, make_plan(inputs));
   image::TriggerLedger ledger(inputs.queues.size());
   ImageSet images;
-  for (std::uint32_t engine = 0; engine < images.size(); ++engine) {
+  const std::uint32_t engines = program_engines(*inputs.arch);
+  for (std::uint32_t engine = 0; engine < engines; ++engine) {
     ONRT_TRY(assemble(plan, engine, ledger, images[engine]));
   }
-  Status barriers = ledger.check_barriers();
+  for (std::uint32_t engine = engines; engine < images.size() && inputs.subgraph != nullptr;
+       ++engine) {
+    ONRT_TRY(check_absent(*inputs.subgraph, engine, *inputs.arch));
+  }
+  Status barriers = ledger.check_barriers(engines);
   if (!barriers.is_ok()) return std::move(barriers).with_context(inputs.subgraph->name);
   return images;
 }

@@ -579,9 +579,10 @@ std::optional<std::string> TriggerLedger::swap(std::size_t queue, std::size_t in
   return refusal;
 }
 
-Status TriggerLedger::check_barriers() const {
-  const auto least = std::min_element(barriers_.begin(), barriers_.end());
-  const auto most = std::max_element(barriers_.begin(), barriers_.end());
+Status TriggerLedger::check_barriers(std::uint32_t engines) const {
+  const auto end = barriers_.begin() + engines;
+  const auto least = std::min_element(barriers_.begin(), end);
+  const auto most = std::max_element(barriers_.begin(), end);
   if (*least == *most) return Status::ok();
   return Status::invalid(
       "{} meets the others in {} of its PSEUDO_SYNC_BARRIER, {} in {}: all engines must have the "

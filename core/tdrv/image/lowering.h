@@ -33,8 +33,8 @@ class TriggerLedger {
 
   // Barriers of all engines that a stream holds.
   void add_barrier(std::uint32_t engine) { ++barriers_[engine]; }
-  // When all streams are lowered: each barrier needs every engine.
-  Status check_barriers() const;
+  // When all streams are lowered: each barrier needs every engine, the first `engines`.
+  Status check_barriers(std::uint32_t engines) const;
 
  private:
   std::vector<std::size_t> next_;

@@ -19,12 +19,6 @@ constexpr std::uint32_t kStartControlRun = 1;
 constexpr std::uint8_t kRegSwitch = 0, kRegTargetLo = 1, kRegTargetHi = 2, kRegReload = 3,
                        kRegTables = 4;
 
-// The engines pass the barrier semaphore up and down this list; every arrow is
-// one record. Values 0..8 in this order, the last write returns it to 0.
-constexpr std::array<std::uint8_t, 9> kBarrierOrder = {
-    NRTP_ENGINE_PE,  NRTP_ENGINE_ACT,  NRTP_ENGINE_POOL, NRTP_ENGINE_DVE, NRTP_ENGINE_SP,
-    NRTP_ENGINE_DVE, NRTP_ENGINE_POOL, NRTP_ENGINE_ACT,  NRTP_ENGINE_PE};
-
 constexpr std::size_t kStepBytes = 64 * 1024;  // enough for one step of a plugin
 
 }  // namespace
@@ -38,11 +32,14 @@ void append_engine_barrier(RecordBuilder& out, const nrtp_arch_plugin& arch, std
                            std::uint8_t drain_count) {
   const std::uint8_t sem = arch.sync->id[NRTP_SYNC_SYNC_BARRIER];
   out.drain(drain_count);
-  for (std::uint32_t value = 0; value < kBarrierOrder.size(); ++value) {
-    if (kBarrierOrder[value] != engine) continue;
+  // The engines pass the barrier semaphore from the first to the last and back;
+  // every arrow is one record. The last write returns it to 0.
+  const std::uint32_t last = 2 * (program_engines(arch) - 1);
+  for (std::uint32_t value = 0; value <= last && last != 0; ++value) {
+    if (std::min(value, last - value) != engine) continue;
     if (value == 0) {
       out.semaphore(sem, isa::kWaitNone, 0, isa::kUpdateSemAdd, 1);
-    } else if (value + 1 == kBarrierOrder.size()) {
+    } else if (value == last) {
       out.semaphore(sem, isa::kWaitSemEq, value, isa::kUpdateSemWrite, 0);
     } else {
       out.semaphore(sem, isa::kWaitSemEq, value, isa::kUpdateSemInc, 1);
@@ -64,7 +61,7 @@ RegionWriter::RegionWriter(const CorePlan& plan, std::uint32_t engine,
   // Every engine resets its share of the semaphores that belong to programs.
   const std::uint32_t first = arch_.sync->id[NRTP_SYNC_RESERVED_SEMAPHORES];
   const std::uint32_t count = arch_.geometry->semaphores - first;
-  const std::uint32_t engines = static_cast<std::uint32_t>(neff::kEngines);
+  const std::uint32_t engines = program_engines(arch_);
   const std::uint32_t share = (count + engines - 1) / engines;
   env_.sem_first = first + engine * share;
   env_.sem_last = std::min(env_.sem_first + share, arch_.geometry->semaphores) - 1;

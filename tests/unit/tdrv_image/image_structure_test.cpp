@@ -358,7 +358,8 @@ TEST(ImageRefusal, MoreThanFourteenSets) {
   for (int i = 0; i < 15; ++i) {
     p.add_set("q" + std::to_string(100 + i), neff::QueueType::kIn, neff::Engine::kSp);
   }
-  EXPECT_EQ(assign_hardware_queues(p.sg).status().code(), NRT_RESOURCE);
+  EXPECT_EQ(assign_hardware_queues(p.sg, sunda(), *sunda().products, 0).status().code(),
+            NRT_RESOURCE);
   ImageInputs in = p.inputs();
   for (std::size_t i = 0; i < in.queues.size(); ++i) in.queues[i].set = &p.sg.queues[i];
   const Status s = refusal(in);
@@ -387,20 +388,106 @@ TEST(ImageRefusal, FailingArchStepIsReported) {
   EXPECT_NE(s.message().find("step"), std::string_view::npos);
 }
 
+// Silicon with other counts than the built-in families.
+struct SmallArch : ArchCopy {
+  SmallArch() : geometry(*plugin.geometry), sync(*plugin.sync) {
+    geometry.engines = 4;
+    geometry.semaphores = 103;
+    geometry.dma_per_core = 12;
+    sync.id[NRTP_SYNC_INF_INIT_LAST] = 2;
+    plugin.geometry = &geometry;
+    plugin.sync = &sync;
+    dma.alloc_class = [](const nrtp_product*, std::uint32_t, std::uint32_t, nrtp_dma_slot* out,
+                         std::uint32_t* n) {
+      if (*n < 3) return static_cast<int>(NRTP_RESOURCE);
+      *n = 3;
+      for (std::uint32_t i = 0; i < 3; ++i) out[i] = {0, 2 * i + 1};
+      return static_cast<int>(NRTP_OK);
+    };
+  }
+  nrtp_arch_geometry geometry;
+  nrtp_arch_sync sync;
+};
+
+TEST(OtherCounts, AnEngineThatIsNotThereHasNoImage) {
+  SmallArch arch;
+  TestProgram p;
+  const ImageSet images = assemble(p.inputs(arch.plugin));
+  EXPECT_TRUE(images[NRTP_ENGINE_SP].bytes.empty());
+  // The barrier goes from PE to DVE and back: 0 to 6, DVE turns it.
+  std::vector<std::uint32_t> values;
+  for (std::uint32_t e = 0; e < 4; ++e) {
+    ASSERT_FALSE(images[e].bytes.empty()) << e;
+    std::uint32_t in_first = 0;
+    for (std::size_t s = 0; s < slots(images[e]); ++s) {
+      const auto r = record_at<isa::EventSemaphoreRecord>(images[e], s);
+      if (r.h.opcode != isa::kOpEventSemaphore || r.update_index != 2) continue;
+      values.push_back(r.wait_mode == isa::kWaitSemEq ? r.wait_value : 0);
+      if (++in_first == (e == NRTP_ENGINE_DVE ? 1u : 2u)) break;
+    }
+  }
+  std::sort(values.begin(), values.end());
+  EXPECT_EQ(values, (std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6}));
+}
+
+TEST(OtherCounts, TheSemaphoresArePutBackByTheEnginesThatAreThere) {
+  SmallArch arch;
+  static std::array<std::pair<std::uint32_t, std::uint32_t>, 5> shares;
+  shares = {};
+  arch.ib.step = [](std::uint32_t which, const nrtp_ib_env* env, nrtp_ibuf* out) {
+    if (which == NRTP_STEP_SEM_RESET) shares[env->engine] = {env->sem_first, env->sem_last};
+    return ArchCopy::step(which, env, out);
+  };
+  TestProgram p;
+  assemble(p.inputs(arch.plugin));
+  // 3 to 102 in four parts.
+  EXPECT_EQ(shares[0], std::pair(3u, 27u));
+  EXPECT_EQ(shares[3], std::pair(78u, 102u));
+  EXPECT_EQ(shares[4], std::pair(0u, 0u));
+}
+
+TEST(OtherCounts, AProgramForAMissingEngineIsRefused) {
+  SmallArch arch;
+  TestProgram p;
+  p.add(neff::Engine::kSp, isa::zero_record<isa::ControlRecord>(isa::kOpNop));
+  const Status s = refusal(p.inputs(arch.plugin));
+  EXPECT_EQ(s.code(), NRT_INVALID);
+  EXPECT_NE(s.message().find("record 1 (opcode 0xa4) is for SP"), std::string_view::npos)
+      << s.message();
+}
+
+TEST(OtherCounts, QueuesAreThoseThatTheArchGives) {
+  SmallArch arch;
+  TestProgram p;
+  for (const char* name : {"qA", "qB", "qC"})
+    p.add_set(name, neff::QueueType::kIn, neff::Engine::kPool).num_queues = 12;
+  const auto q = assign_hardware_queues(p.sg, arch.plugin, *arch.plugin.products, 0);
+  ASSERT_TRUE(q.is_ok());
+  EXPECT_EQ(*q, (std::vector<std::uint32_t>{1, 3, 5}));
+  EXPECT_TRUE(p.rings(p.sg.queues[0], arch.plugin).is_ok());
+  p.sg.queues[0].num_queues = 13;
+  const auto rings = p.rings(p.sg.queues[0], arch.plugin);
+  EXPECT_EQ(rings.status().code(), NRT_INVALID);
+  EXPECT_NE(rings.status().message().find("1 to 12"), std::string_view::npos);
+  p.add_set("qD", neff::QueueType::kIn, neff::Engine::kPool);
+  EXPECT_EQ(assign_hardware_queues(p.sg, arch.plugin, *arch.plugin.products, 0).status().code(),
+            NRT_RESOURCE);
+}
+
 TEST(HardwareQueues, DataSetsComeFirstThenByName) {
   TestProgram p;
   p.add_set("qB", neff::QueueType::kIn, neff::Engine::kSp);
   p.add_set("qZ", neff::QueueType::kData, neff::Engine::kSp);
   p.add_set("qA", neff::QueueType::kOut, neff::Engine::kPool);
   p.add_set("qC", neff::QueueType::kData, neff::Engine::kAct);
-  const auto q = assign_hardware_queues(p.sg);
+  const auto q = assign_hardware_queues(p.sg, sunda(), *sunda().products, 0);
   ASSERT_TRUE(q.is_ok());
   EXPECT_EQ(*q, (std::vector<std::uint32_t>{3, 1, 2, 0}));
 }
 
 TEST(HardwareQueues, NoSets) {
   TestProgram p;
-  const auto q = assign_hardware_queues(p.sg);
+  const auto q = assign_hardware_queues(p.sg, sunda(), *sunda().products, 0);
   ASSERT_TRUE(q.is_ok());
   EXPECT_TRUE(q->empty());
 }

@@ -136,7 +136,7 @@ class TestProgram {
     in.variable_address = addresses;
     in.dve = {.present = true, .m2s_base = 0x70000000, .s2m_base = 0x70001000};
     in.queues.resize(sg.queues.size());
-    const auto numbers = assign_hardware_queues(sg);
+    const auto numbers = assign_hardware_queues(sg, arch, *arch.products, 0);
     for (std::size_t i = 0; numbers.is_ok() && i < sg.queues.size(); ++i) {
       const std::uint32_t q = (*numbers)[i];
       const auto built = build_instance_rings(sg.queues[i], {.arch = &arch,
