@@ -11,9 +11,9 @@ namespace opennrt::neffkit {
 namespace {
 
 constexpr const char* kStateBuffer = "SB";
+constexpr std::uint32_t kSbufPartitions = 128;
 constexpr std::uint64_t kSbufPartitionStride = 0x40000;
-constexpr std::uint64_t kSbufBytes = 128 * kSbufPartitionStride;
-constexpr std::uint32_t kSemaphores = 256;
+constexpr std::uint32_t kSemaphores = 256;  // that a record can name
 // Bytes of a partition that exist, by generation.
 constexpr std::array<std::uint64_t, isa::kGenerations> kSbufPartitionBytes = {0x30000, 0x38000,
                                                                               0x40000};
@@ -29,7 +29,8 @@ bool total(const std::vector<std::uint64_t>& sizes, std::uint64_t* out) {
 
 class Checker {
  public:
-  Checker(const Program& program, std::string* error) : program_(program), error_(error) {}
+  Checker(const Program& program, std::string* error)
+      : program_(program), silicon_(silicon_of(program)), error_(error) {}
 
   bool run() {
     if (program_.outputs.empty()) return fail(0, "the program has no outputs");
@@ -45,6 +46,22 @@ class Checker {
   }
 
  private:
+  static Silicon silicon_of(const Program& program) {
+    if (program.silicon) return *program.silicon;
+    Silicon family;
+    family.sbuf_partitions = kSbufPartitions;
+    family.sbuf_partition_stride = kSbufPartitionStride;
+    family.sbuf_partition_bytes = kSbufPartitionBytes[static_cast<std::size_t>(program.target)];
+    family.semaphores = kSemaphores;
+    return family;
+  }
+
+  const isa::Instruction* find_instruction(std::uint8_t opcode) const {
+    for (const isa::Instruction& i : silicon_.instructions)
+      if (i.opcode == opcode) return &i;
+    return isa::find_instruction(opcode);
+  }
+
   bool fail(int line, const std::string& message) const {
     *error_ = program_.source + ":" + std::to_string(line) + ": " + message;
     return false;
@@ -56,7 +73,7 @@ class Checker {
     blocks_.clear();
     triggered_.clear();
     raised_.fill(0);
-    sizes_[kStateBuffer] = kSbufBytes;
+    sizes_[kStateBuffer] = silicon_.sbuf_partitions * silicon_.sbuf_partition_stride;
     for (const auto* list : {&program_.inputs, &program_.outputs}) {
       for (const Tensor& t : *list) {
         if (!add_variable(t.name, t.bytes, t.line)) return false;
@@ -95,9 +112,10 @@ class Checker {
       return fail(q.line, "queue " + q.name + " needs 1..32 semaphores");
     }
     for (std::uint32_t s : q.semaphores) {
-      if (s < sg.runtime_semaphores || s >= kSemaphores) {
+      if (s < sg.runtime_semaphores || s >= silicon_.semaphores) {
         return fail(q.line, "queue " + q.name + ": semaphore " + std::to_string(s) + " is not in " +
-                                std::to_string(sg.runtime_semaphores) + "..255");
+                                std::to_string(sg.runtime_semaphores) + ".." +
+                                std::to_string(silicon_.semaphores - 1));
       }
     }
     return true;
@@ -192,12 +210,13 @@ class Checker {
   }
 
   bool inside_partition(const Pattern& p) {
-    std::uint64_t end = p.offset % kSbufPartitionStride + p.sizes[0];
+    const std::uint64_t stride = silicon_.sbuf_partition_stride;
+    std::uint64_t end = p.offset % stride + p.sizes[0];
     for (std::size_t d = 1; d < p.sizes.size(); ++d) {
       const auto step = static_cast<std::uint64_t>(std::max<std::int64_t>(p.steps[d], 0));
-      if (step % kSbufPartitionStride != 0) end += (p.sizes[d] - 1) * step;
+      if (step % stride != 0) end += (p.sizes[d] - 1) * step;
     }
-    const std::uint64_t limit = kSbufPartitionBytes[static_cast<std::size_t>(program_.target)];
+    const std::uint64_t limit = silicon_.sbuf_partition_bytes;
     if (end <= limit) return true;
     return fail(p.line, "the pattern ends at byte " + std::to_string(end) +
                             " of an SBUF partition, which has " + std::to_string(limit));
@@ -211,10 +230,11 @@ class Checker {
                             ": the first instruction must be SET_ORDERING_MODE");
     }
     for (const Record& r : records) {
-      const isa::Instruction* i = isa::find_instruction(r.bytes[0]);
+      const isa::Instruction* i = find_instruction(r.bytes[0]);
       if (i == nullptr || i->kind == isa::Kind::kInvalid || !i->exists_on(program_.target)) {
-        return fail(r.line,
-                    std::string("not an instruction of ") + isa::generation_name(program_.target));
+        return fail(r.line, "not an instruction of " +
+                                (program_.silicon ? program_.silicon->target
+                                                  : isa::generation_name(program_.target)));
       }
       if (!i->runs_on(static_cast<std::uint32_t>(engine))) {
         return fail(r.line, std::string(i->name) + " does not run on " + kEngineNames[engine]);
@@ -233,6 +253,10 @@ class Checker {
     const bool updates = h.update_mode >= 3 && (h.update_mode & 0x0F) >= 3;
     for (const auto& [used, index] :
          {std::pair(waits, h.wait_index), std::pair(updates, h.update_index)}) {
+      if (used && index >= silicon_.semaphores) {
+        return fail(r.line, "semaphore " + std::to_string(index) + " does not exist, the last is " +
+                                std::to_string(silicon_.semaphores - 1));
+      }
       if (used && index < sg.runtime_semaphores) {
         return fail(r.line, "semaphore " + std::to_string(index) + " belongs to the runtime (0.." +
                                 std::to_string(sg.runtime_semaphores - 1) + ")");
@@ -298,6 +322,7 @@ class Checker {
   }
 
   const Program& program_;
+  const Silicon silicon_;
   std::string* error_;
   std::map<std::string, std::uint64_t> sizes_;  // variable -> bytes
   std::map<std::string, const QueueSet*> queues_;

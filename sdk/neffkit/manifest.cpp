@@ -21,8 +21,10 @@ struct DveTable {
 };
 // A NEFF must carry these microcode tables. Ours are zero: the software device
 // does not read them, and hardware does not run such a program.
-std::vector<DveTable> dve_tables(isa::Generation target) {
-  if (target == isa::Generation::kSunda) {
+// Other silicon has defaults in its plugin.
+std::vector<DveTable> dve_tables(const Program& program) {
+  if (program.silicon) return {};
+  if (program.target == isa::Generation::kSunda) {
     return {{"opcode_table", "zero_opcode_table.bin", 2048},
             {"control_table", "zero_control_table.bin", 2048},
             {"datapath_table", "zero_datapath_table.bin", 8192}};
@@ -135,7 +137,7 @@ Member descriptor_of_graphs(const Program& p) {
   JsonWriter j;
   j.begin_object();
   j.member("version", "0.5");
-  j.member("target", isa::generation_name(p.target));
+  j.member("target", p.silicon ? p.silicon->target : isa::generation_name(p.target));
   j.key("graphs");
   j.begin_array();
   for (const Subgraph& sg : p.subgraphs) {
@@ -220,7 +222,7 @@ Member definition(const Program& p, const Subgraph& sg) {
     j.member(std::string(kEngineNames[e]) + "_instr", std::string(kStems[e]) + ".bin");
   }
   // Newer families keep the last bytes of every partition for the runtime.
-  if (p.target != isa::Generation::kSunda) {
+  if (!p.silicon && p.target != isa::Generation::kSunda) {
     const bool cayman = p.target == isa::Generation::kCayman;
     j.key("runtime_statebuffer_reservation");
     j.begin_array();
@@ -292,11 +294,11 @@ Member engine(const Program& p, const Subgraph& sg, std::size_t e) {
     j.begin_array();
     j.end_array();
   }
-  if (e == kDve) {
+  if (e == kDve && !p.silicon) {
     j.key("dve_tables");
     j.begin_array();
     j.begin_object();
-    for (const DveTable& table : dve_tables(p.target)) j.member(table.key, table.file);
+    for (const DveTable& table : dve_tables(p)) j.member(table.key, table.file);
     j.end_object();
     j.end_array();
   }
@@ -339,7 +341,7 @@ std::vector<Member> make_members(const Program& program) {
       members.push_back(engine(program, sg, e));
       members.push_back(stream(sg, e));
     }
-    for (const DveTable& table : dve_tables(program.target)) {
+    for (const DveTable& table : dve_tables(program)) {
       members.push_back({sg.name + "/" + table.file, std::vector<std::uint8_t>(table.bytes)});
     }
     for (const Variable& v : sg.variables) {

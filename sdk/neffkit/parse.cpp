@@ -20,8 +20,9 @@ class Parser {
   Parser(const SourceReader& reader, Program* program) : in_(reader), program_(program) {}
 
   bool program(const YAML::Node& root) {
-    if (!in_.check_map(root, "the program",
-                       {"name", "target", "feature_bits", "inputs", "outputs", "subgraphs"})) {
+    if (!in_.check_map(
+            root, "the program",
+            {"name", "target", "silicon", "feature_bits", "inputs", "outputs", "subgraphs"})) {
       return false;
     }
     std::string target;
@@ -31,12 +32,7 @@ class Parser {
         !in_.number(root, "feature_bits", false, kAny, &program_->feature_bits)) {
       return false;
     }
-    const auto generation = isa::find_generation(target);
-    if (!generation) {
-      return in_.fail(root["target"],
-                      "unknown target '" + target + "'; known: sunda cayman mariana");
-    }
-    program_->target = *generation;
+    if (!families(root, target)) return false;
     if (!tensors(root, "inputs", &program_->inputs) ||
         !tensors(root, "outputs", &program_->outputs)) {
       return false;
@@ -50,6 +46,140 @@ class Parser {
   }
 
  private:
+  // The target is a built-in family, or silicon that the source describes.
+  bool families(const YAML::Node& root, const std::string& target) {
+    const auto generation = isa::find_generation(target);
+    const YAML::Node node = root["silicon"];
+    if (generation.has_value() == node.IsDefined()) {
+      return in_.fail(root["target"],
+                      generation ? "target '" + target + "' is built in: 'silicon' is for others"
+                                 : "unknown target '" + target +
+                                       "'; known: sunda cayman mariana, others need 'silicon'");
+    }
+    if (generation) {
+      program_->target = *generation;
+      return true;
+    }
+    program_->silicon.emplace().target = target;
+    return in_.name(root["target"], target, kLongestName) && silicon(node, &*program_->silicon);
+  }
+
+  bool silicon(const YAML::Node& node, Silicon* out) {
+    std::string layouts;
+    std::uint64_t partitions = out->sbuf_partitions, semaphores = out->semaphores;
+    if (!in_.check_map(node, "silicon",
+                       {"layouts", "sbuf_partitions", "sbuf_partition_stride",
+                        "sbuf_partition_bytes", "semaphores", "instructions"}) ||
+        !in_.text(node, "layouts", true, &layouts) ||
+        !in_.number(node, "sbuf_partitions", false, 128, &partitions) ||
+        !in_.number(node, "sbuf_partition_stride", true, std::uint64_t{1} << 28,
+                    &out->sbuf_partition_stride) ||
+        !in_.number(node, "sbuf_partition_bytes", true, out->sbuf_partition_stride,
+                    &out->sbuf_partition_bytes) ||
+        !in_.number(node, "semaphores", false, 256, &semaphores)) {
+      return false;
+    }
+    const auto generation = isa::find_generation(layouts);
+    if (!generation) {
+      return in_.fail(node["layouts"],
+                      "unknown layouts '" + layouts + "'; known: sunda cayman mariana");
+    }
+    if (partitions == 0 || out->sbuf_partition_bytes == 0 || semaphores == 0) {
+      return in_.fail(node, "silicon without partitions, partition bytes or semaphores");
+    }
+    program_->target = *generation;
+    out->sbuf_partitions = static_cast<std::uint32_t>(partitions);
+    out->semaphores = static_cast<std::uint32_t>(semaphores);
+    YAML::Node list;
+    if (!in_.sequence(node, "instructions", &list)) return false;
+    for (const auto& item : list) {
+      if (!own_instruction(item, out)) return false;
+    }
+    return true;
+  }
+
+  bool own_instruction(const YAML::Node& node, Silicon* out) {
+    auto layout = std::make_shared<Silicon::OwnedLayout>();
+    std::uint64_t opcode = 0;
+    YAML::Node engines, fields;
+    if (!in_.check_map(node, "an instruction", {"name", "opcode", "engines", "fields"}) ||
+        !in_.text(node, "name", true, &layout->name) ||
+        !in_.name(node["name"], layout->name, kLongestName) ||
+        !in_.number(node, "opcode", true, 255, &opcode) ||
+        !in_.sequence(node, "engines", &engines) || !in_.sequence(node, "fields", &fields)) {
+      return false;
+    }
+    isa::Instruction i{};
+    i.opcode = static_cast<std::uint8_t>(opcode);
+    i.kind = isa::Kind::kExecutable;
+    i.generations = isa::generation_bit(program_->target);
+    for (const auto& item : engines) {
+      std::uint32_t e = 0;
+      if (!engine(item, item.IsScalar() ? item.Scalar() : std::string(), &e)) return false;
+      i.engines = static_cast<std::uint8_t>(i.engines | 1u << e);
+    }
+    if (i.engines == 0) return in_.fail(node, layout->name + " runs on no engine");
+    for (const isa::Instruction& other : out->instructions) {
+      if (other.opcode == i.opcode || other.name == layout->name) {
+        return in_.fail(node, layout->name + ": its name or opcode is that of " + other.name);
+      }
+    }
+    layout->field_names.reserve(fields.size());
+    std::uint64_t used = (1u << sizeof(isa::Header)) - 1;
+    for (const auto& item : fields) {
+      if (!own_field(item, layout.get(), &used)) return false;
+    }
+    layout->layout = {layout->name.c_str(), layout->fields.data(), layout->fields.size(),
+                      i.generations, isa::Confidence::kDocumented};
+    i.name = layout->name.c_str();
+    i.layouts[static_cast<std::size_t>(program_->target)] = &layout->layout;
+    out->instructions.push_back(i);
+    out->owned.push_back(std::move(layout));
+    return true;
+  }
+
+  bool own_field(const YAML::Node& node, Silicon::OwnedLayout* out, std::uint64_t* used) {
+    static constexpr struct {
+      const char* name;
+      std::uint8_t width;
+      isa::FieldKind kind;
+    } kTypes[] = {{"u8", 1, isa::FieldKind::kUnsigned},  {"u16", 2, isa::FieldKind::kUnsigned},
+                  {"u32", 4, isa::FieldKind::kUnsigned}, {"u64", 8, isa::FieldKind::kUnsigned},
+                  {"i8", 1, isa::FieldKind::kSigned},    {"i16", 2, isa::FieldKind::kSigned},
+                  {"i32", 4, isa::FieldKind::kSigned},   {"f32", 4, isa::FieldKind::kFloat}};
+    std::string name, type;
+    std::uint64_t offset = 0, count = 1;
+    if (!in_.check_map(node, "a field", {"name", "offset", "type", "count"}) ||
+        !in_.text(node, "name", true, &name) || !in_.name(node["name"], name, kLongestName) ||
+        !in_.text(node, "type", true, &type) ||
+        !in_.number(node, "offset", true, isa::kRecordBytes - 1, &offset) ||
+        !in_.number(node, "count", false, isa::kRecordBytes, &count)) {
+      return false;
+    }
+    const auto* known = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                     [&](const auto& t) { return type == t.name; });
+    if (known == std::end(kTypes)) {
+      return in_.fail(node["type"],
+                      "unknown type '" + type + "'; known: u8 u16 u32 u64 i8 i16 i32 f32");
+    }
+    const std::uint64_t bytes = count * known->width;
+    if (count == 0 || offset + bytes > isa::kRecordBytes) {
+      return in_.fail(node, "field " + name + " does not fit the 64 bytes of a record");
+    }
+    for (std::uint64_t at = offset; at < offset + bytes; ++at) {
+      if ((*used >> at & 1) != 0) {
+        return in_.fail(node, "field " + name + ": byte " + std::to_string(at) +
+                                  (at < sizeof(isa::Header) ? " belongs to the head of the record"
+                                                            : " belongs to another field"));
+      }
+      *used |= std::uint64_t{1} << at;
+    }
+    out->field_names.push_back(name);
+    out->fields.push_back({out->field_names.back().c_str(), static_cast<std::uint8_t>(offset),
+                           known->width, static_cast<std::uint8_t>(count), known->kind, nullptr});
+    return true;
+  }
+
   bool tensors(const YAML::Node& root, const char* key, std::vector<Tensor>* out) {
     YAML::Node list;
     if (!in_.sequence(root, key, &list)) return false;
@@ -322,7 +452,10 @@ class Parser {
       const std::string where = std::string(engine_name) + "[" + std::to_string(i) + "]: ";
       if (!line.IsScalar()) return in_.fail(line, where + "an instruction must be one text");
       std::string problem;
-      const auto record = isa::assemble(line.Scalar(), program_->target, &problem);
+      const auto record = isa::assemble(
+          line.Scalar(), program_->target, &problem,
+          program_->silicon ? std::span<const isa::Instruction>(program_->silicon->instructions)
+                            : std::span<const isa::Instruction>());
       if (!record) return in_.fail(line, where + problem);
       out->push_back({*record, SourceReader::line_of(line)});
     }

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -91,10 +92,29 @@ struct Subgraph {
   std::uint32_t runtime_events = 12, runtime_semaphores = 3;
 };
 
+// Silicon that is none of the built-in families: what the container and the checks
+// need to know of it.
+struct Silicon {
+  std::string target;  // name in the container
+  std::uint32_t sbuf_partitions = 128;
+  std::uint64_t sbuf_partition_stride = 0, sbuf_partition_bytes = 0;
+  std::uint32_t semaphores = 256;
+  // Instructions of its own; the names and fields they point to live in `owned`.
+  std::vector<isa::Instruction> instructions;
+  struct OwnedLayout {
+    std::string name;
+    std::vector<std::string> field_names;
+    std::vector<isa::Field> fields;
+    isa::RecordLayout layout{};
+  };
+  std::vector<std::shared_ptr<const OwnedLayout>> owned;
+};
+
 struct Program {
   std::string source = "program";  // file name for messages
   std::string name;
-  isa::Generation target = isa::Generation::kSunda;
+  isa::Generation target = isa::Generation::kSunda;  // whose record layouts
+  std::optional<Silicon> silicon;
   std::uint64_t feature_bits = 0;
   std::vector<Tensor> inputs, outputs;
   std::vector<Subgraph> subgraphs;  // one per physical core
