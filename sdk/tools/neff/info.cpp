@@ -105,8 +105,10 @@ void print_memory(const Info& info) {
                     info.figures.input_bytes, info.figures.output_bytes,
                     info.figures.largest_device_memory()));
   print(fmt::format("  a partition has {} bytes of SBUF on {}, {} of PSUM\n",
-                    sbuf_partition_bytes(info.model.generation),
-                    isa::generation_name(info.model.generation), kPsumPartitionBytes));
+                    info.model.on_chip.sbuf_partition_bytes,
+                    info.model.arch != nullptr ? info.model.arch->name
+                                               : isa::generation_name(info.model.generation),
+                    info.model.on_chip.psum_partition_bytes));
 }
 
 void print_instructions(const Info& info) {

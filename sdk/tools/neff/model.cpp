@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "neff/files.h"
+#include "neff/installed.h"
 #include "neff/loader.h"
 #include "neff/manifest.h"
 #include "neff/text.h"
+#include "opennrt/isa/arch.h"
 
 namespace opennrt::tools {
 namespace {
@@ -85,19 +87,50 @@ Result<Model> open_model(const std::string& path) {
   return open_model(path, bytes);
 }
 
+namespace {
+
+// Plugin of the target in the manifest; nullptr for a built-in family. The targets
+// of the plugin join the limits.
+const nrtp_arch_plugin* foreign_arch(const Model& model, neff::LoadLimits& limits) {
+  const auto manifest = neff::read_manifest(*model.members, model.header, limits);
+  if (manifest || manifest.status().code() != NRT_UNSUPPORTED_NEFF_VERSION) return nullptr;
+  for (const nrtp_arch_plugin* arch : installed_arches().arches) {
+    neff::LoadLimits more = limits;
+    for (const char* const* name = arch->neff_targets; *name != nullptr; ++name)
+      more.targets.emplace_back(*name);
+    if (!neff::read_manifest(*model.members, model.header, more)) continue;
+    limits = std::move(more);
+    limits.sbuf_partition_stride = arch->geometry->sbuf_partition_stride;
+    limits.sbuf_partitions = arch->geometry->sbuf_partitions;
+    limits.semaphores = arch->geometry->semaphores;
+    limits.events = arch->geometry->events;
+    return arch;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 Status load(Model& model, bool as_runtime) {
   neff::LoadLimits limits = limits_of(model);
+  model.arch = foreign_arch(model, limits);
   if (as_runtime) {
     auto manifest = neff::read_manifest(*model.members, model.header, limits);
     if (!manifest) return std::move(manifest).status();
     limits.sbuf_reservation_required =
-        generation_of_target(manifest->target) != isa::Generation::kSunda;
+        model.arch != nullptr ? model.arch->caps->flag[NRTP_CAP_SBUF_RESERVATION_REQUIRED] != 0
+                              : generation_of_target(manifest->target) != isa::Generation::kSunda;
     limits.allow_legacy = false;
   }
   auto program = neff::load_shared_members(model.header, model.members, limits);
   if (!program) return std::move(program).status();
   model.program = *std::move(program);
-  model.generation = generation_of_target(model.program.target).value_or(isa::Generation::kMariana);
+  model.generation =
+      model.arch != nullptr
+          ? isa::generation_of(*model.arch)
+          : generation_of_target(model.program.target).value_or(isa::Generation::kMariana);
+  model.on_chip =
+      model.arch != nullptr ? on_chip_of(*model.arch->geometry) : on_chip_of(model.generation);
   return Status::ok();
 }
 

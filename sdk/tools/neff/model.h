@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "neff/container.h"
 #include "neff/members.h"
+#include "neff/on_chip.h"
 #include "neff/program.h"
 #include "opennrt/isa/table.h"
 
@@ -27,7 +28,10 @@ struct Model {
   Status hash;  // of the payload
   std::shared_ptr<neff::MemberTable> members;
   neff::Program program;                                 // after load()
-  isa::Generation generation = isa::Generation::kSunda;  // after load()
+  isa::Generation generation = isa::Generation::kSunda;  // after load(): of the records
+  OnChip on_chip = on_chip_of(isa::Generation::kSunda);  // after load()
+  // Of a target that is none of the built-in families, after load().
+  const nrtp_arch_plugin* arch = nullptr;
 };
 
 // Header and members; every message begins with the path.
@@ -36,7 +40,8 @@ Result<Model> open_model(const std::string& path);
 Result<Model> open_model(const std::string& path, std::span<const std::byte> bytes);
 
 // The program. as_runtime: refuse all that the runtime of the target refuses;
-// else old programs that lack the state buffer reservation are read too.
+// else old programs that lack the state buffer reservation are read too. Targets that
+// are not built in need the installed plugin that names them.
 Status load(Model& model, bool as_runtime);
 
 Result<Model> open_and_load(const std::string& path);

@@ -140,14 +140,15 @@ const std::vector<Operand>& OperandReader::read(const isa::Instruction& instruct
     }
     operand.bytes = operand.elements * static_cast<std::uint64_t>(element);
     std::uint64_t offset = 0;
-    if (operand.address < kPsumBase) {
+    const OnChip& m = memories_;
+    if (operand.address < m.psum_base) {
       operand.space = Space::kSbuf;
-      operand.partition = operand.address / kSbufPartitionStride;
-      offset = operand.address % kSbufPartitionStride;
-    } else if (operand.address < kPsumBase + kPartitions * kPsumPartitionStride) {
+      operand.partition = operand.address / m.sbuf_partition_stride;
+      offset = operand.address % m.sbuf_partition_stride;
+    } else if (operand.address < m.psum_base + m.psum_partitions * m.psum_partition_stride) {
       operand.space = Space::kPsum;
-      operand.partition = (operand.address - kPsumBase) / kPsumPartitionStride;
-      offset = (operand.address - kPsumBase) % kPsumPartitionStride;
+      operand.partition = (operand.address - m.psum_base) / m.psum_partition_stride;
+      offset = (operand.address - m.psum_base) % m.psum_partition_stride;
     }
     operand.begin = static_cast<std::int64_t>(offset) + low;
     operand.end = static_cast<std::int64_t>(offset) + high + element;

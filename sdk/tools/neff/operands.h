@@ -10,22 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "neff/on_chip.h"
 #include "opennrt/isa/codec.h"
 #include "opennrt/isa/table.h"
 
 namespace opennrt::tools {
-
-// On-chip memories of a core, in the addresses of instructions (compiled
-// programs and published kernel documentation of the three families).
-inline constexpr std::uint64_t kSbufPartitionStride = 0x40000;
-inline constexpr std::uint64_t kPsumBase = 0x2000000;
-inline constexpr std::uint64_t kPsumPartitionStride = 0x8000;
-inline constexpr std::uint64_t kPsumPartitionBytes = 0x4000;
-inline constexpr std::uint64_t kPartitions = 128;
-constexpr std::uint64_t sbuf_partition_bytes(isa::Generation generation) {
-  constexpr std::uint64_t kBytes[isa::kGenerations] = {192 << 10, 224 << 10, 256 << 10};
-  return kBytes[static_cast<std::size_t>(generation)];
-}
 
 enum class Space { kSbuf, kPsum, kNone };
 
@@ -49,7 +38,10 @@ std::uint32_t dtype_bytes(std::uint32_t code);
 // Not for concurrent use.
 class OperandReader {
  public:
-  explicit OperandReader(isa::Generation generation) : generation_(generation) {}
+  explicit OperandReader(isa::Generation generation)
+      : OperandReader(generation, on_chip_of(generation)) {}
+  OperandReader(isa::Generation generation, const OnChip& memories)
+      : generation_(generation), memories_(memories) {}
   // Valid until the next call. Empty for pseudo-instructions.
   const std::vector<Operand>& read(const isa::Instruction& instruction, isa::RecordView record);
 
@@ -63,6 +55,7 @@ class OperandReader {
   const std::vector<Place>& places(const isa::RecordLayout& layout);
 
   isa::Generation generation_;
+  OnChip memories_;
   std::map<const isa::RecordLayout*, std::vector<Place>> places_;
   std::vector<Operand> operands_;
 };

@@ -1,41 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "neff/products.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <set>
 
-#include "config/config.h"
-#include "plugin/loader.h"
+#include "neff/installed.h"
 
 namespace opennrt::tools {
 namespace {
-
-// In a build tree or a tarball the plugins are in lib/plugins beside bin/; an
-// installation has its own place, wherever its prefix is now.
-void add_own_plugins(config::Environment& environment) {
-  char self[4096];
-  const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (n <= 0) return;
-  const auto bin =
-      std::filesystem::path(std::string(self, static_cast<std::size_t>(n))).parent_path();
-  for (const char* place : {"../lib/plugins", OPENNRT_PLUGINS_FROM_BIN}) {
-    const auto plugins = (bin / place).lexically_normal();
-    std::error_code error;
-    if (!std::filesystem::is_directory(plugins, error)) continue;
-    std::string& path = environment["OPENNRT_PLUGIN_PATH"];
-    path += (path.empty() ? "" : ":") + plugins.string();
-  }
-}
-
-bool runs_target(const nrtp_arch_plugin& arch, const std::string& target) {
-  if (target == "*") return true;
-  for (const char* const* name = arch.neff_targets; *name != nullptr; ++name)
-    if (target == *name) return true;
-  return false;
-}
 
 // Why the program does not run on the product; empty if it does.
 std::string judge(const nrtp_arch_plugin& arch, const nrtp_product& product, const Model& model,
@@ -68,23 +39,11 @@ std::string judge(const nrtp_arch_plugin& arch, const nrtp_product& product, con
 
 ProductSurvey survey_products(const Model& model, const Figures& figures) {
   ProductSurvey survey;
-  config::Sources sources{.environment = config::process_environment()};
-  add_own_plugins(sources.environment);
-  const config::Loaded loaded = config::load(sources);
-  if (!loaded.status.is_ok()) survey.notes.emplace_back(loaded.status.message());
-  plugin::Loader loader;
-  loader.configure(loaded.config);
+  const InstalledArches& installed = installed_arches();
+  survey.notes = installed.notes;
   bool known = false;
-  for (const plugin::Candidate& candidate : loader.list_candidates()) {
-    if (candidate.manifest.kind == plugin::Kind::kArch &&
-        candidate.verdict == plugin::Verdict::kRefused)
-      survey.notes.push_back(candidate.manifest.path + ": " + candidate.reason);
-    if (candidate.manifest.kind != plugin::Kind::kArch ||
-        candidate.verdict != plugin::Verdict::kSelected)
-      continue;
-    const auto found = loader.arch(candidate.manifest.arch_type);
-    if (!found) continue;
-    const nrtp_arch_plugin& arch = **found;
+  for (const nrtp_arch_plugin* found : installed.arches) {
+    const nrtp_arch_plugin& arch = *found;
     const bool matches = runs_target(arch, model.program.target);
     known = known || matches;
     for (std::uint32_t i = 0; i < arch.n_products; ++i) {

@@ -20,8 +20,7 @@ struct ProductSurvey {
   std::vector<std::string> notes;  // plugins that are missing or refused
 };
 
-// Opens the arch plugins of the configured directories, of plugins/ beside the
-// runtime's library, and of the install directory.
+// By all installed arch plugins.
 ProductSurvey survey_products(const Model& model, const Figures& figures);
 
 }  // namespace opennrt::tools

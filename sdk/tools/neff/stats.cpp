@@ -43,13 +43,13 @@ void count_variables(const neff::Subgraph& graph, GraphFigures& out) {
   for (const neff::NamedBlob& table : graph.dve_tables) out.memory.tables += table.data.size();
 }
 
-void count_queues(const neff::Subgraph& graph, GraphFigures& out) {
+void count_queues(const neff::Subgraph& graph, const OnChip& memories, GraphFigures& out) {
   const auto is_sbuf = [&](std::uint32_t id) {
     return graph.variables[id].type == neff::VariableType::kStateBuffer;
   };
   const auto reach = [&](const neff::AccessPattern& p) {
     if (is_sbuf(p.var_id))
-      out.memory.sbuf_partition = std::max(out.memory.sbuf_partition, partition_reach(p));
+      out.memory.sbuf_partition = std::max(out.memory.sbuf_partition, partition_reach(p, memories));
   };
   for (const neff::QueueSet& queue : graph.queues) {
     QueueFigures figures{.queue = &queue, .blocks = queue.blocks.size()};
@@ -108,8 +108,9 @@ void count_dynamic(isa::RecordView record, GraphFigures& out) {
                        at::dst_elem_size(record.data());
 }
 
-void count_streams(const neff::Subgraph& graph, isa::Generation generation, GraphFigures& out) {
-  OperandReader reader(generation);
+void count_streams(const neff::Subgraph& graph, isa::Generation generation, const OnChip& memories,
+                   GraphFigures& out) {
+  OperandReader reader(generation, memories);
   for (std::size_t e = 0; e < neff::kEngines; ++e) {
     const auto stream = graph.streams[e];
     out.engines[e].records = stream.size() / isa::kRecordBytes;
@@ -129,10 +130,11 @@ void count_streams(const neff::Subgraph& graph, isa::Generation generation, Grap
 
 }  // namespace
 
-std::uint64_t partition_reach(const neff::AccessPattern& p) {
-  std::int64_t reach = static_cast<std::int64_t>(p.offset % kSbufPartitionStride);
+std::uint64_t partition_reach(const neff::AccessPattern& p, const OnChip& memories) {
+  const auto stride = static_cast<std::int64_t>(memories.sbuf_partition_stride);
+  std::int64_t reach = static_cast<std::int64_t>(p.offset % memories.sbuf_partition_stride);
   for (std::uint32_t d = 0; d < p.dims; ++d) {
-    if (p.steps[d] > 0 && p.steps[d] % static_cast<std::int64_t>(kSbufPartitionStride) != 0)
+    if (p.steps[d] > 0 && p.steps[d] % stride != 0)
       reach += static_cast<std::int64_t>(p.sizes[d] - 1) * p.steps[d];
   }
   return static_cast<std::uint64_t>(reach) + 1;
@@ -145,8 +147,8 @@ Figures count(const Model& model) {
   for (const neff::Subgraph& graph : model.program.subgraphs) {
     GraphFigures& out = figures.graphs.emplace_back();
     count_variables(graph, out);
-    count_queues(graph, out);
-    count_streams(graph, model.generation, out);
+    count_queues(graph, model.on_chip, out);
+    count_streams(graph, model.generation, model.on_chip, out);
   }
   return figures;
 }

@@ -58,7 +58,7 @@ struct Figures {
 Figures count(const Model& model);
 
 // Highest byte of a partition that a walk over the state buffer touches, + 1.
-std::uint64_t partition_reach(const neff::AccessPattern& walk);
+std::uint64_t partition_reach(const neff::AccessPattern& walk, const OnChip& memories);
 
 const char* queue_type_name(neff::QueueType type);
 

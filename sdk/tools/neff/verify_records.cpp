@@ -24,14 +24,16 @@ class RecordChecker {
  public:
   RecordChecker(const Model& model, std::size_t engine, const std::string& member,
                 Findings& findings)
-      : generation_(model.generation),
+      : model_(model),
+        generation_(model.generation),
         engine_(engine),
         member_(member),
         findings_(findings),
-        operands_(model.generation) {}
+        operands_(model.generation, model.on_chip) {}
 
   void check(std::uint64_t number, isa::RecordView record) {
     number_ = number;
+    if (executed_by_plugin(record)) return;
     const isa::Instruction* instruction = isa::find_instruction(record[0]);
     name_ = instruction != nullptr ? instruction->name : "";
     if (instruction == nullptr || instruction->kind == isa::Kind::kInvalid)
@@ -51,6 +53,25 @@ class RecordChecker {
   }
 
  private:
+  // An instruction of the silicon's own: what its plugin says of the record.
+  bool executed_by_plugin(isa::RecordView record) {
+    const nrtp_arch_plugin* arch = model_.arch;
+    if (arch == nullptr || arch->semantics == nullptr || arch->semantics->claims == nullptr)
+      return false;
+    const auto engine = static_cast<std::uint32_t>(engine_);
+    if (arch->semantics->claims(engine, record[0]) == 0) return false;
+    name_ = arch->name;
+    header(record);
+    nrtp_diag why{};
+    why.size = sizeof why;
+    if (arch->ib->validate_inst != nullptr &&
+        arch->ib->validate_inst(engine, record.data(), &why) != NRTP_OK) {
+      why.msg[sizeof why.msg - 1] = '\0';
+      error(fmt::format("opcode 0x{:02X}: {}", record[0], why.msg));
+    }
+    return true;
+  }
+
   void error(std::string text) { findings_.error(member_, number_, prefixed(std::move(text))); }
   void warn(std::string text) { findings_.warn(member_, number_, prefixed(std::move(text))); }
   std::string prefixed(std::string text) const {
@@ -122,8 +143,8 @@ class RecordChecker {
       const isa::Field* field = layout.find(name);
       if (field == nullptr) continue;
       const std::uint64_t value = field_value(*field, record);
-      if (value < 1 || value > kPartitions)
-        error(fmt::format("{}={}, must be 1..{}", name, value, kPartitions));
+      if (value < 1 || value > model_.on_chip.partitions)
+        error(fmt::format("{}={}, must be 1..{}", name, value, model_.on_chip.partitions));
     }
   }
 
@@ -141,7 +162,7 @@ class RecordChecker {
   void start_partition(const isa::RecordLayout& layout, isa::RecordView record,
                        const Operand& operand) {
     const std::uint64_t count = lanes(layout, record, operand.name);
-    if (count == 0 || count > kPartitions) return;
+    if (count == 0 || count > model_.on_chip.partitions) return;
     const std::uint64_t unit = count > 64 ? 128 : (count > 32 ? 64 : 32);
     if (operand.partition % unit != 0)
       error(fmt::format("{} begins at partition {}; {} partitions begin at a multiple of {}",
@@ -162,14 +183,15 @@ class RecordChecker {
       }
       start_partition(instruction.layout(generation_), record, operand);
       const bool psum = operand.space == Space::kPsum;
-      const auto limit =
-          static_cast<std::int64_t>(psum ? kPsumPartitionBytes : sbuf_partition_bytes(generation_));
+      const auto limit = static_cast<std::int64_t>(psum ? model_.on_chip.psum_partition_bytes
+                                                        : model_.on_chip.sbuf_partition_bytes);
       if (operand.begin < 0 || operand.end > limit)
         error(fmt::format("{} covers bytes {}..{} of a {} partition, which has {}", operand.name,
                           operand.begin, operand.end - 1, psum ? "PSUM" : "SBUF", limit));
     }
   }
 
+  const Model& model_;
   isa::Generation generation_;
   std::size_t engine_;
   const std::string& member_;

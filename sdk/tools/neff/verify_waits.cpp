@@ -196,10 +196,10 @@ void for_each_record(const neff::Subgraph& graph, Visit visit) {
 // The loader knows the state buffer as a whole; here each partition counts.
 void verify_reach(const Model& model, const neff::Subgraph& graph, const std::string& place,
                   const neff::Block& block, Findings& findings) {
-  const std::uint64_t limit = sbuf_partition_bytes(model.generation);
+  const std::uint64_t limit = model.on_chip.sbuf_partition_bytes;
   const auto check = [&](const neff::AccessPattern& walk) {
     if (graph.variables[walk.var_id].type != neff::VariableType::kStateBuffer) return;
-    if (const std::uint64_t reach = partition_reach(walk); reach > limit)
+    if (const std::uint64_t reach = partition_reach(walk, model.on_chip); reach > limit)
       findings.error(place, std::nullopt,
                      fmt::format("block {} touches byte {} of an SBUF partition, which has {}",
                                  block.id, reach - 1, limit));
