@@ -10,15 +10,36 @@
 namespace opennrt::arch_test {
 namespace {
 
-class Dma : public ArchTest {};
+class Dma : public ArchTest {
+ protected:
+  // Engines of the cores that the product has, and their host engines.
+  std::set<std::uint32_t> engines() const {
+    std::set<std::uint32_t> out;
+    for (std::uint32_t core = 0; core < product()->cores; ++core) {
+      for (std::uint32_t i = 0; i < geometry().dma_per_core; ++i)
+        out.insert(dma().core_engine(product(), core, i));
+      out.insert(dma().host_engine(product(), core));
+    }
+    return out;
+  }
+  std::set<std::uint32_t> runtime_queues(std::uint32_t core) const {
+    std::set<std::uint32_t> out;
+    for (std::uint32_t which = 0; which < NRTP_RING_FETCH + geometry().engines; ++which) {
+      nrtp_dma_slot slot{};
+      EXPECT_EQ(dma().runtime_ring(product(), core, which, &slot), NRTP_OK) << which;
+      out.insert(slot.queue);
+    }
+    return out;
+  }
+};
 ONRT_ARCH_SUITE(Dma);
 
-constexpr std::uint32_t kFirstReservedQueue = 14;  // 14 runtime, 15 collectives
 constexpr std::uint32_t kRingClasses = 18;
 
 TEST_P(Dma, EveryQueueRegisterOfEveryEngineDecodes) {
   std::set<std::uint64_t> seen;
-  for (std::uint32_t engine = 0; engine < geometry().dma_total; ++engine) {
+  if (product()->cores == geometry().tpbs) EXPECT_EQ(engines().size(), geometry().dma_total);
+  for (const std::uint32_t engine : engines()) {
     const std::uint64_t window = dma().udma_device(product(), engine);
     ASSERT_NE(window, UINT64_MAX) << engine;
     for (std::uint32_t queue = 0; queue < geometry().dma_queues_per_engine; ++queue) {
@@ -117,9 +138,10 @@ TEST_P(Dma, CoreEnginesAreEvenlySpacedAndBelongToTheirCore) {
 }
 
 TEST_P(Dma, EveryBar0WindowLiesInARegionAndAgreesWithTheDeviceAddress) {
-  for (std::uint32_t engine = 0; engine < geometry().dma_total; ++engine) {
+  for (const std::uint32_t engine : engines()) {
     const std::uint64_t udma = dma().udma_bar0(product(), engine);
-    const std::uint64_t last = dma().queue_reg(15, 1, NRTP_QREG_SW_CTRL) + 4;
+    const std::uint64_t last =
+        dma().queue_reg(geometry().dma_queues_per_engine - 1, 1, NRTP_QREG_SW_CTRL) + 4;
     EXPECT_TRUE(in_region(udma, last)) << engine;
     EXPECT_EQ(address().bar0_to_device(product(), udma), dma().udma_device(product(), engine));
     const std::uint64_t misc = dma().sdma_misc_bar0(product(), engine);
@@ -140,7 +162,6 @@ TEST_P(Dma, RuntimeRingsOfACoreAreDistinctAndReserved) {
       nrtp_dma_slot slot{};
       ASSERT_EQ(dma().runtime_ring(product(), core, which, &slot), NRTP_OK) << which;
       EXPECT_TRUE(seen.insert({slot.engine, slot.queue}).second) << which;
-      EXPECT_GE(slot.queue, kFirstReservedQueue);
       EXPECT_LT(slot.queue, geometry().dma_queues_per_engine);
       EXPECT_EQ(decode(dma().udma_device(product(), slot.engine)).core, core);
     }
@@ -152,6 +173,12 @@ TEST_P(Dma, RuntimeRingsOfACoreAreDistinctAndReserved) {
 
 TEST_P(Dma, NoModelClassGetsAReservedQueue) {
   for (std::uint32_t core = 0; core < product()->cores; ++core) {
+    std::set<std::uint32_t> reserved = runtime_queues(core);
+    // Collectives share the queues of programs but for the last one.
+    if (arch().fabric != nullptr)
+      for (std::uint32_t i = 0; i < arch().fabric->n_queue_ids; ++i)
+        if (arch().fabric->queue_id[i] > *reserved.begin())
+          reserved.insert(arch().fabric->queue_id[i]);
     for (std::uint32_t ring_class = 0; ring_class < kRingClasses; ++ring_class) {
       std::uint32_t n = 0;
       ASSERT_EQ(dma().alloc_class(product(), ring_class, core, nullptr, &n), NRTP_RESOURCE);
@@ -161,7 +188,8 @@ TEST_P(Dma, NoModelClassGetsAReservedQueue) {
       ASSERT_EQ(n, slots.size());
       std::set<std::tuple<std::uint32_t, std::uint32_t>> seen;
       for (const nrtp_dma_slot& slot : slots) {
-        EXPECT_LT(slot.queue, kFirstReservedQueue);
+        EXPECT_LT(slot.queue, geometry().dma_queues_per_engine);
+        EXPECT_FALSE(reserved.contains(slot.queue)) << slot.queue;
         EXPECT_EQ(decode(dma().udma_device(product(), slot.engine)).core, core);
         EXPECT_TRUE(seen.insert({slot.engine, slot.queue}).second);
       }
@@ -183,7 +211,7 @@ TEST_P(Dma, OutOfRangeArgumentsAreRefused) {
   EXPECT_EQ(dma().core_engine(product(), cores, 0), UINT32_MAX);
   EXPECT_EQ(dma().host_engine(product(), cores), UINT32_MAX);
   EXPECT_EQ(dma().host_queue(product(), cores), UINT32_MAX);
-  EXPECT_EQ(dma().queue_reg(16, 0, NRTP_QREG_TAIL), UINT64_MAX);
+  EXPECT_EQ(dma().queue_reg(geometry().dma_queues_per_engine, 0, NRTP_QREG_TAIL), UINT64_MAX);
   EXPECT_EQ(dma().queue_reg(0, 2, NRTP_QREG_TAIL), UINT64_MAX);
   EXPECT_EQ(dma().queue_reg(0, 0, NRTP_QREG_SW_CTRL + 1), UINT64_MAX);
   nrtp_dma_slot slot{};
