@@ -38,21 +38,29 @@ static void check_memory(uint32_t core) {
   CHECK(classify(g->hbm[a->default_hbm(product, core)].base).kind == NRTP_ADDR_HBM);
 }
 
+/* Events, then the windows of semaphores by operation: none overlaps another. */
 static void check_sync(uint32_t core) {
   const nrtp_arch_geometry* g = arch->geometry;
-  for (uint32_t event = 0; event < g->events; ++event) {
-    const nrtp_addr_class c = classify(arch->address->event_addr(product, core, event));
-    CHECK(c.kind == NRTP_ADDR_SYNC && c.core == core);
+  const nrtp_arch_address* a = arch->address;
+  uint64_t begin[5], end[5];
+  for (uint32_t i = 0; i < 5; ++i) {
+    const uint32_t count = i == 4 ? g->events : g->semaphores;
+    for (uint32_t n = 0; n < count; ++n) {
+      const nrtp_addr_class c =
+          classify(i == 4 ? a->event_addr(product, core, n) : a->sem_addr(product, core, n, i));
+      CHECK(c.kind == NRTP_ADDR_SYNC && c.core == core);
+      if (n == 0) begin[i] = c.local;
+      CHECK(c.local == begin[i] + 4 * n && c.bytes_left >= 4);
+    }
+    end[i] = begin[i] + 4 * count;
+    for (uint32_t other = 0; other < i; ++other)
+      CHECK(end[i] <= begin[other] || end[other] <= begin[i]);
   }
-  CHECK(arch->address->event_addr(product, core, g->events) == UINT64_MAX);
-  for (uint32_t op = NRTP_SEM_READ; op <= NRTP_SEM_DEC; ++op) {
-    const nrtp_addr_class c =
-        classify(arch->address->sem_addr(product, core, g->semaphores - 1, op));
-    CHECK(c.kind == NRTP_ADDR_SYNC && c.core == core);
-    CHECK(arch->address->sem_addr(product, core, g->semaphores, op) == UINT64_MAX);
-  }
+  CHECK(a->event_addr(product, core, g->events) == UINT64_MAX);
+  for (uint32_t op = NRTP_SEM_READ; op <= NRTP_SEM_DEC; ++op)
+    CHECK(a->sem_addr(product, core, g->semaphores, op) == UINT64_MAX);
   for (uint32_t engine = 0; engine < g->engines; ++engine) {
-    const nrtp_addr_class c = classify(arch->address->nx_device(product, core, engine));
+    const nrtp_addr_class c = classify(a->nx_device(product, core, engine));
     CHECK(c.kind == NRTP_ADDR_ENGINE && c.core == core && c.unit == engine);
   }
 }
