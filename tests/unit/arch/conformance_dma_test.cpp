@@ -38,7 +38,9 @@ constexpr std::uint32_t kRingClasses = 18;
 
 TEST_P(Dma, EveryQueueRegisterOfEveryEngineDecodes) {
   std::set<std::uint64_t> seen;
-  if (product()->cores == geometry().tpbs) EXPECT_EQ(engines().size(), geometry().dma_total);
+  if (product()->cores == geometry().tpbs) {
+    EXPECT_EQ(engines().size(), geometry().dma_total);
+  }
   for (const std::uint32_t engine : engines()) {
     const std::uint64_t window = dma().udma_device(product(), engine);
     ASSERT_NE(window, UINT64_MAX) << engine;

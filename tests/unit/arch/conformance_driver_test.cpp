@@ -45,10 +45,18 @@ TEST_P(Driver, MapsAndWindowsLieInTheirBar) {
     EXPECT_LE(m.block, NRTP_DRIVER_HBM + 0u) << i;
     EXPECT_LE(m.resource, NRTP_DRIVER_DMEM + 0u) << i;
     EXPECT_NE(m.bytes, 0u) << i;
-    if (m.block == NRTP_DRIVER_TPB) EXPECT_LT(m.id, geometry().tpbs) << i;
-    if (m.block == NRTP_DRIVER_TOPSP) EXPECT_LT(m.id, geometry().topsps) << i;
-    if (m.block != NRTP_DRIVER_HBM) EXPECT_LE(m.bar + m.bytes, driver().bar0_bytes) << i;
-    if (m.resource == NRTP_DRIVER_SBUF) EXPECT_LE(m.bytes, geometry().sbuf_window_bytes) << i;
+    if (m.block == NRTP_DRIVER_TPB) {
+      EXPECT_LT(m.id, geometry().tpbs) << i;
+    }
+    if (m.block == NRTP_DRIVER_TOPSP) {
+      EXPECT_LT(m.id, geometry().topsps) << i;
+    }
+    if (m.block != NRTP_DRIVER_HBM) {
+      EXPECT_LE(m.bar + m.bytes, driver().bar0_bytes) << i;
+    }
+    if (m.resource == NRTP_DRIVER_SBUF) {
+      EXPECT_LE(m.bytes, geometry().sbuf_window_bytes) << i;
+    }
   }
   for (std::uint32_t i = 0; i < driver().n_windows; ++i)
     EXPECT_NE(driver().windows[i].bytes, 0u) << i;

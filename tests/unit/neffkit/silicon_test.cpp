@@ -80,8 +80,9 @@ TEST(Silicon, TheContainerNamesItAndBringsNoTables) {
   ASSERT_TRUE(parse_program(source(), "s.yaml", &p, &error)) << error;
   for (const Member& m : make_members(p)) {
     const std::string text(m.bytes.begin(), m.bytes.end());
-    if (m.name == "kelf-0.json")
+    if (m.name == "kelf-0.json") {
       EXPECT_NE(text.find("\"target\": \"private\""), std::string::npos) << text;
+    }
     EXPECT_EQ(m.name.find("table"), std::string::npos) << m.name;
     EXPECT_EQ(text.find("dve_tables"), std::string::npos) << m.name;
   }

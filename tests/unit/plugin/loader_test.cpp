@@ -307,8 +307,24 @@ TEST_F(LoaderTest, LoadedLibrariesStayLocal) {
   EXPECT_EQ(dlsym(RTLD_DEFAULT, "nrtp_ndl_query"), nullptr);
 }
 
+TEST_F(LoaderTest, AnArchTableOfVersionOneIsComplete) {
+  directory_.add_working_set();
+  configure();
+  const auto found = loader_.arch(256);
+  ASSERT_TRUE(found.is_ok());
+  nrtp_arch_plugin old = **found;
+  nrtp_arch_ib ib = *old.ib;
+  old.head.size = kArchTableBytes;
+  ib.size = offsetof(nrtp_arch_ib, isa);
+  old.ib = &ib;
+  EXPECT_TRUE(check_arch(old, 256, "file").is_ok());
+  ib.size -= 8;
+  EXPECT_THAT(std::string(check_arch(old, 256, "file").message()), HasSubstr("group ib has"));
+}
+
 TEST(TableSizes, AreThoseOfVersionOne) {
-  EXPECT_EQ(kArchTableBytes, sizeof(nrtp_arch_plugin));
+  // `driver` came with 1.1.
+  EXPECT_EQ(kArchTableBytes, offsetof(nrtp_arch_plugin, driver));
   EXPECT_EQ(kNdlTableBytes, sizeof(nrtp_ndl_ops));
   // `control` came with 1.1.
   EXPECT_EQ(kPortTableBytes, offsetof(nrtp_sys_port, control));
