@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -136,7 +138,42 @@ void find_plugins(const std::string& told) {
   setenv("OPENNRT_PLUGIN_PATH", all.c_str(), 1);
 }
 
-int serve(const Arguments& arguments, Report& report) {
+// Socket activation as sd_listen_fds(3) describes it: *fd is the socket passed to
+// this process, -1 without one. False: what was passed cannot be served.
+bool passed_socket(Arguments* arguments, int* fd, std::string* error) {
+  constexpr int kFirst = 3;
+  const char* pid = std::getenv("LISTEN_PID");
+  const char* count = std::getenv("LISTEN_FDS");
+  *fd = -1;
+  if (!pid || !count || std::to_string(getpid()) != pid) return true;
+  const std::string sockets = count;
+  for (const char* name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) unsetenv(name);
+  if (sockets == "0") return true;
+  sockaddr_un address{};
+  socklen_t size = sizeof address - 1;  // the path keeps its end
+  int type = 0, listens = 0;
+  socklen_t of_int = sizeof type;
+  if (sockets != "1" || getsockname(kFirst, reinterpret_cast<sockaddr*>(&address), &size) != 0 ||
+      address.sun_family != AF_UNIX || address.sun_path[0] == '\0' ||
+      getsockopt(kFirst, SOL_SOCKET, SO_TYPE, &type, &of_int) != 0 || type != SOCK_SEQPACKET ||
+      getsockopt(kFirst, SOL_SOCKET, SO_ACCEPTCONN, &listens, &of_int) != 0 || listens == 0) {
+    *error = "LISTEN_FDS=" + sockets +
+             ": expected one listening local socket with a path "
+             "(ListenSequentialPacket= of a systemd socket unit)";
+    return false;
+  }
+  if (!arguments->socket.empty() && arguments->socket != address.sun_path) {
+    *error = "--socket " + arguments->socket + ", but the socket passed is " + address.sun_path;
+    return false;
+  }
+  arguments->socket = address.sun_path;
+  fcntl(kFirst, F_SETFD, FD_CLOEXEC);
+  fcntl(kFirst, F_SETFL, O_RDWR | O_NONBLOCK);
+  *fd = kFirst;
+  return true;
+}
+
+int serve(const Arguments& arguments, int listener, Report& report) {
   raise_descriptor_limit();
   find_plugins(arguments.plugins);
   const config::Loaded loaded = config::load({.environment = config::process_environment()});
@@ -148,6 +185,7 @@ int serve(const Arguments& arguments, Report& report) {
   std::string error;
   emu::remote::ServerOptions options;
   options.socket = arguments.socket;
+  options.listener = listener;
   if (options.socket.empty()) {
     emu::remote::Options client;
     if (!emu::read_remote_options(host, &client, &error)) return report.say(error, 1);
@@ -168,7 +206,6 @@ int serve(const Arguments& arguments, Report& report) {
   emu::MachineConfig machine_config;
   machine_config.make_device = &emu::Device::create;
   options.settings = emu::machine_settings(host);
-  options.plain_number = emu::plain_number;
   std::unique_ptr<emu::Machine> machine;
   {
     plugin::CapturedErrors captured;
@@ -213,15 +250,18 @@ int serve(const Arguments& arguments, Report& report) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  if (!parse(argc, argv, &arguments)) {
+  const bool help =
+      argc == 2 && (std::string_view(argv[1]) == "--help" || std::string_view(argv[1]) == "-h");
+  if (help || !parse(argc, argv, &arguments)) {
     std::fprintf(
-        stderr,
+        help ? stdout : stderr,
         "usage: opennrt-emud [--socket PATH]\n"
         "Serves one software device to all processes of this user that set emulator.scope:\n"
         "machine (OPENNRT_EMULATOR_SCOPE=machine). They start it when they need it; it ends\n"
         "after emulator.idle_exit_s seconds without one. The emulator.* settings say which\n"
-        "device. PATH: of the socket, else emulator.socket.\n");
-    return kUsage;
+        "device. PATH: of the socket, else emulator.socket. A service manager may pass the\n"
+        "listening socket instead (systemd: opennrt-emud.socket).\n");
+    return help ? 0 : kUsage;
   }
   ::signal(SIGPIPE, SIG_IGN);
   Report report(arguments.report);
@@ -233,7 +273,11 @@ int main(int argc, char** argv) {
     if (child > 0) _exit(0);
   }
   try {
-    return serve(arguments, report);
+    int listener = -1;
+    std::string error;
+    if (!report.asked() && !passed_socket(&arguments, &listener, &error))
+      return report.say(error, 1);
+    return serve(arguments, listener, report);
   } catch (const std::exception& e) {
     return report.say(e.what(), 1);
   }

@@ -150,7 +150,8 @@ struct Client::State {
   int take_identity();
   enum class Connected { kYes, kRetry, kNobody, kRefused, kFailed };
   Connected connect(std::unique_ptr<Connection>* out, const ForkToken* token, std::string* error);
-  Connected greet(Connection& connection, const ForkToken* token, std::string* error);
+  Connected greet(Connection& connection, const ForkToken* token, std::uint32_t* daemon,
+                  std::string* error);
   int attach(std::string* error);
   int connection(Connection** out);
   void adopt_connection(std::unique_ptr<Connection> connection);
@@ -203,7 +204,7 @@ int Client::State::take_identity() {
 
 // Says hello and takes the welcome.
 Client::State::Connected Client::State::greet(Connection& connection, const ForkToken* token,
-                                              std::string* error) {
+                                              std::uint32_t* daemon, std::string* error) {
   std::string payload(sizeof(Hello), '\0');
   std::strncpy(payload.data(), OPENNRT_VERSION, sizeof(Hello) - 1);
   for (const Setting& s : options.settings) payload += s.first + "=" + s.second + "\n";
@@ -234,6 +235,7 @@ Client::State::Connected Client::State::greet(Connection& connection, const Fork
     *error = "what answers at " + socket + " is no opennrt-emud";
     return Connected::kFailed;
   }
+  *daemon = static_cast<std::uint32_t>(reply.head.arg[0]);
   if (!page) {
     void* p = ::mmap(nullptr, kPage, PROT_READ, MAP_SHARED, shared.get(), 0);
     if (p == MAP_FAILED) {
@@ -279,11 +281,14 @@ Client::State::Connected Client::State::connect(std::unique_ptr<Connection>* out
   const timeval patience{kAnswerSeconds, 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  const Connected greeted = greet(*made, token, error);
+  // The number that the daemon says, which shares our pid namespace or refuses: who
+  // came before it served sees behind the socket the service manager that made it.
+  std::uint32_t daemon = 0;
+  const Connected greeted = greet(*made, token, &daemon, error);
   if (greeted != Connected::kYes) return greeted;
   if (pid == 0) {
-    pid = static_cast<std::uint32_t>(peer.pid);
-    process.reset(static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)));
+    pid = daemon;
+    process.reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   }
   *out = std::move(made);
   return Connected::kYes;

@@ -84,6 +84,7 @@ Server::Server(Machine& machine, ServerOptions options)
       options_(std::move(options)),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       deaths_(epoll_create1(EPOLL_CLOEXEC)),
+      listen_(options_.listener),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       processes_(machine, deaths_),
       most_sessions_(connections()) {
@@ -98,19 +99,7 @@ Server::Server(Machine& machine, ServerOptions options)
   }
 }
 
-bool Server::listen(std::string* error) {
-  page_fd_ = memfd_create("opennrt-emud", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  void* page = MAP_FAILED;
-  if (page_fd_ >= 0 && ftruncate(page_fd_, kPageBytes) == 0)
-    page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, page_fd_, 0);
-  if (epoll_ < 0 || deaths_ < 0 || wake_ < 0 || page == MAP_FAILED) {
-    *error = std::string("no memory or descriptors for the daemon: ") + std::strerror(errno);
-    return false;
-  }
-  page_ = new (page) SharedPage{};
-  // From here on nobody else gets a writable view.
-  fcntl(page_fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL);
-
+bool Server::bind_socket(std::string* error) {
   sockaddr_un address;
   if (!socket_address(options_.socket, &address, error)) return false;
   struct stat there{};
@@ -127,15 +116,34 @@ bool Server::listen(std::string* error) {
                                           sizeof address) == 0;
   const int reason = errno;
   umask(mask);
+  if (bound) return true;
+  *error = "socket " + options_.socket + " cannot be bound: " + std::strerror(reason);
+  if (reason != EMFILE && reason != ENFILE && reason != ENOMEM)
+    *error += "; set emulator.socket to a path that this user may write";
+  return false;
+}
+
+bool Server::listen(std::string* error) {
+  page_fd_ = memfd_create("opennrt-emud", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  void* page = MAP_FAILED;
+  if (page_fd_ >= 0 && ftruncate(page_fd_, kPageBytes) == 0)
+    page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, page_fd_, 0);
+  if (epoll_ < 0 || deaths_ < 0 || wake_ < 0 || page == MAP_FAILED) {
+    *error = std::string("no memory or descriptors for the daemon: ") + std::strerror(errno);
+    return false;
+  }
+  page_ = new (page) SharedPage{};
+  // From here on nobody else gets a writable view.
+  fcntl(page_fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL);
+
+  if (listen_ < 0 && !bind_socket(error)) return false;
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = kListen;
-  if (!bound || ::listen(listen_, SOMAXCONN) != 0 ||
-      epoll_ctl(epoll_, EPOLL_CTL_ADD, listen_, &event) != 0) {
-    const int why = bound ? errno : reason;
-    *error = "socket " + options_.socket + " cannot be bound: " + std::strerror(why);
-    if (why != EMFILE && why != ENFILE && why != ENOMEM)
-      *error += "; set emulator.socket to a path that this user may write";
+  // Also on a socket that listens already: from now on clients see this process
+  // behind it, not the one that made it.
+  if (::listen(listen_, SOMAXCONN) != 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, listen_, &event) != 0) {
+    *error = "socket " + options_.socket + " cannot be served: " + std::strerror(errno);
     return false;
   }
   event.data.u64 = kWake;
@@ -150,7 +158,7 @@ bool Server::listen(std::string* error) {
 Server::~Server() {
   stopping_ = true;
   if (listen_ >= 0) {
-    ::unlink(options_.socket.c_str());
+    if (options_.listener < 0) ::unlink(options_.socket.c_str());
     ::close(listen_);
   }
   for (;;) {
@@ -192,9 +200,7 @@ std::string Server::difference(const std::string& asked) const {
                                    [&](const Setting& s) { return s.first == key; });
     const auto show = [](const std::string& text) { return text.empty() ? "unset" : text; };
     if (mine == options_.settings.end()) return " does not know the setting " + key;
-    const bool same = mine->second == value || (options_.plain_number != nullptr &&
-                                                mine->second == options_.plain_number(value));
-    if (!same)
+    if (mine->second != value)
       return " runs a machine with " + key + " " + show(mine->second) + ", this process asks for " +
              show(value) +
              "; use the same setting, end the daemon, or set emulator.socket to another path";

@@ -30,6 +30,8 @@ struct ServerOptions {
   std::string (*plain_number)(const std::string& text) = nullptr;
   std::string log;  // told to clients
   std::uint32_t idle_exit_s = 10;
+  // Bound to `socket` by a service manager, who keeps it; -1: made here. Owned.
+  int listener = -1;
 };
 
 // The right to serve a socket, for as long as it lives: a lock on SOCKET.lock.
@@ -50,7 +52,8 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Removes a socket that nobody serves, binds a new one. The caller has the lock.
+  // Removes a socket that nobody serves, binds a new one, or takes over the one that
+  // was passed. The caller has the lock.
   bool listen(std::string* error);
   // Until stop() or nobody has used the machine for idle_exit_s; says why.
   std::string run();
@@ -76,6 +79,7 @@ class Server {
     std::thread thread;
   };
   void run_device(std::uint32_t index);
+  bool bind_socket(std::string* error);
   void accept_one();
   void refuse(int socket);
   bool idle_since(std::uint64_t now_ms);

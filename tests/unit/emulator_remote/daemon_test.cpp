@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // opennrt-emud itself: who starts it, when it ends, what it refuses.
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -233,6 +235,123 @@ TEST_F(Daemon, ARunningMachineIsComparedWithWhatIsAsked) {
   EXPECT_FALSE(attach(&error, {{"emulator.devices", "3"}}));
   EXPECT_NE(error.find("emulator.devices 2, this process asks for 3"), std::string::npos) << error;
   EXPECT_NE(error.find("pid " + std::to_string(client->daemon_pid())), std::string::npos) << error;
+}
+
+// A socket unit of a service manager: this process made the socket, the daemon is
+// started when somebody has connected.
+class Activated : public Daemon {
+ protected:
+  void SetUp() override {
+    Daemon::SetUp();
+    ASSERT_TRUE(std::filesystem::create_directory(directory.file("machine")));
+    ASSERT_EQ(chmod(directory.file("machine").c_str(), 0700), 0);
+  }
+  void TearDown() override {
+    Daemon::TearDown();
+    for (const pid_t pid : children) waitpid(pid, nullptr, 0);
+    close(listener);
+  }
+  void make_socket(int type) {
+    listener = ::socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strcpy(address.sun_path, socket().c_str());
+    ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(listen(listener, 8), 0);
+  }
+  // Starts the daemon as a service manager does; its standard error goes to *out.
+  pid_t start(const std::string& count = "1", const std::string& more = "", int* out = nullptr) {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+      dup2(ends[1], STDERR_FILENO);
+      dup2(listener, 3);
+      fcntl(3, F_SETFD, 0);  // also where it is that number already
+      const std::string line =
+          "LISTEN_PID=$$ LISTEN_FDS=" + count + " exec " OPENNRT_EMUD_PATH " " + more;
+      execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+      _exit(127);
+    }
+    close(ends[1]);
+    if (out)
+      *out = ends[0];
+    else
+      close(ends[0]);
+    children.push_back(pid);
+    started.push_back(static_cast<std::uint32_t>(pid));
+    return pid;
+  }
+  std::string refusal(const std::string& count, const std::string& more = "") {
+    int out = -1, status = 0;
+    waitpid(start(count, more, &out), &status, 0);
+    children.pop_back();
+    started.pop_back();
+    char text[1024] = {};
+    EXPECT_GE(read(out, text, sizeof text - 1), 0);
+    close(out);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 1 ? text : "no refusal";
+  }
+  std::unique_ptr<Client> connect(std::string* error) {
+    Options o;
+    o.socket = socket();
+    o.start = false;
+    return Client::attach(o, error);
+  }
+
+  int listener = -1;
+  std::vector<pid_t> children;
+};
+
+TEST_F(Activated, WhoConnectsBeforeItRunsAndAfterIsServed) {
+  make_socket(SOCK_SEQPACKET);
+  for (int life = 0; life < 2; ++life) {
+    std::string error, later;
+    std::unique_ptr<Client> first;
+    std::thread waits([&] { first = connect(&error); });
+    // Connected, unanswered: the socket is readable for the one who listens.
+    pollfd queue{listener, POLLIN, 0};
+    ASSERT_EQ(poll(&queue, 1, 10'000), 1);
+    const pid_t pid = start();
+    waits.join();
+    ASSERT_TRUE(first) << error;
+    EXPECT_EQ(first->daemon_pid(), static_cast<std::uint32_t>(pid));
+    EXPECT_EQ(first->exists("/dev/neuron0"), 1);
+    // Another connection of the same process, then another client.
+    std::thread([&] { EXPECT_EQ(first->exists("/dev/neuron0"), 1); }).join();
+    auto second = connect(&later);
+    ASSERT_TRUE(second) << later;
+    EXPECT_EQ(second->daemon_pid(), static_cast<std::uint32_t>(pid));
+    first.reset();
+    second.reset();
+    // Idle: it ends and leaves the socket to the one who made it.
+    int status = -1;
+    EXPECT_EQ(waitpid(pid, &status, 0), pid);
+    EXPECT_EQ(status, 0);
+    children.clear();
+    started.clear();
+    EXPECT_TRUE(std::filesystem::is_socket(socket()));
+  }
+}
+
+TEST_F(Activated, ItsDeathIsNoticedThoughTheSocketStays) {
+  make_socket(SOCK_SEQPACKET);
+  const pid_t pid = start();
+  std::string error;
+  auto client = connect(&error);
+  ASSERT_TRUE(client) << error;
+  kill(pid, SIGKILL);
+  EXPECT_EQ(client->exists("/dev/neuron0"), kDaemonGone);
+}
+
+TEST_F(Activated, WhatCannotBeServedIsRefused) {
+  make_socket(SOCK_STREAM);
+  EXPECT_NE(refusal("1").find("ListenSequentialPacket="), std::string::npos);
+  close(listener);
+  std::filesystem::remove(socket());
+  make_socket(SOCK_SEQPACKET);
+  EXPECT_NE(refusal("2").find("LISTEN_FDS=2"), std::string::npos);
+  EXPECT_NE(refusal("1", "--socket /nowhere/x.sock").find(socket()), std::string::npos);
 }
 
 // Memory and descriptors of the daemon after many processes.
