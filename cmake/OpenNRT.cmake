@@ -96,8 +96,12 @@ add_custom_target(opennrt_plugins)
 
 # opennrt_plugin(NAME SOURCES ... [DEPS ...] ENTRY symbol MANIFEST file)
 # A module in lib/plugins/ that exports exactly its query symbol, with its manifest.
+# COMPONENT: the package it is in, else plugin-NAME.
 function(opennrt_plugin name)
-  cmake_parse_arguments(A "" "ENTRY;MANIFEST" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(A "" "ENTRY;MANIFEST;COMPONENT" "SOURCES;DEPS" ${ARGN})
+  if(NOT A_COMPONENT)
+    set(A_COMPONENT plugin-${name})
+  endif()
   set(target opennrt_plugin_${name})
   add_library(${target} MODULE ${A_SOURCES})
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME "opennrt-${name}"
@@ -113,9 +117,9 @@ function(opennrt_plugin name)
   add_dependencies(opennrt_plugins ${target})
   configure_file(${A_MANIFEST} ${OPENNRT_PLUGIN_DIR}/${name}.plugin.yaml @ONLY)
   install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/opennrt/plugins
-          COMPONENT plugin-${name})
+          COMPONENT ${A_COMPONENT})
   install(FILES ${OPENNRT_PLUGIN_DIR}/${name}.plugin.yaml
-          DESTINATION ${CMAKE_INSTALL_LIBDIR}/opennrt/plugins COMPONENT plugin-${name})
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/opennrt/plugins COMPONENT ${A_COMPONENT})
 endfunction()
 
 # The headers that every test reads, compiled once. An executable, because the

@@ -14,5 +14,6 @@ int run_command(const std::vector<std::string>& args);
 int config_command(const std::vector<std::string>& args);
 int plugins_command(const std::vector<std::string>& args);
 int isa_command(const std::vector<std::string>& args);
+int link_command(const std::vector<std::string>& args);
 
 }  // namespace opennrt::tools

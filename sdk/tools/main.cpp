@@ -30,6 +30,8 @@ constexpr Subcommand kSubcommands[] = {
      "list every setting with its value and where it comes from"},
     {"plugins", opennrt::tools::plugins_command, "list every plugin candidate with its verdict"},
     {"isa", opennrt::tools::isa_command, "list the instructions the software device executes"},
+    {"link", opennrt::tools::link_command,
+     "links for programs that look for the library in the vendor's directory"},
 };
 
 void usage(std::FILE* to) {

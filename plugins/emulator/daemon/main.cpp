@@ -206,6 +206,7 @@ int serve(const Arguments& arguments, int listener, Report& report) {
   emu::MachineConfig machine_config;
   machine_config.make_device = &emu::Device::create;
   options.settings = emu::machine_settings(host);
+  options.plain_number = emu::plain_number;
   std::unique_ptr<emu::Machine> machine;
   {
     plugin::CapturedErrors captured;

@@ -200,7 +200,9 @@ std::string Server::difference(const std::string& asked) const {
                                    [&](const Setting& s) { return s.first == key; });
     const auto show = [](const std::string& text) { return text.empty() ? "unset" : text; };
     if (mine == options_.settings.end()) return " does not know the setting " + key;
-    if (mine->second != value)
+    const bool same = mine->second == value || (options_.plain_number != nullptr &&
+                                                mine->second == options_.plain_number(value));
+    if (!same)
       return " runs a machine with " + key + " " + show(mine->second) + ", this process asks for " +
              show(value) +
              "; use the same setting, end the daemon, or set emulator.socket to another path";

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# Run by cpack between installing into its tree and packing that: documents, and
+# what the two kinds of package do not have in common.
+set(root ${CPACK_TEMPORARY_DIRECTORY})
+set(linked yaml-cpp:libyaml-cpp-dev archive:libarchive-dev md:libmd-dev fmt:libfmt-dev
+           spdlog:libspdlog-dev highway:libhwy-dev)
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result ERROR_VARIABLE error)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${ARGN}: ${error}")
+  endif()
+endfunction()
+
+# The licences of what is linked into our files, as the distribution states them.
+function(third_party directory)
+  foreach(item ${ARGN})
+    string(REPLACE ":" ";" item ${item})
+    list(GET item 0 name)
+    list(GET item 1 package)
+    if(EXISTS /usr/share/doc/${package}/copyright)
+      file(REAL_PATH /usr/share/doc/${package}/copyright copyright)
+      configure_file(${copyright} ${directory}/third-party/${name}.txt COPYONLY)
+    endif()
+  endforeach()
+endfunction()
+
+function(compressed from to)
+  configure_file(${from} ${to} COPYONLY)
+  run(gzip -9nf ${to})
+endfunction()
+
+function(stage_debian)
+  foreach(component ${CPACK_COMPONENTS_ALL})
+    set(tree ${root}/${component})
+    set(package opennrt-${component})
+    set(documents ${tree}/usr/share/doc/${package})
+    configure_file(${CPACK_OPENNRT_DEBIAN}/copyright ${documents}/copyright COPYONLY)
+    compressed(${CPACK_OPENNRT_DEBIAN}/changelog ${documents}/changelog)
+    if(EXISTS ${CPACK_OPENNRT_DEBIAN}/${component}/lintian-overrides)
+      configure_file(${CPACK_OPENNRT_DEBIAN}/${component}/lintian-overrides
+                     ${tree}/usr/share/lintian/overrides/${package} COPYONLY)
+    endif()
+    if(component MATCHES "^(core|emulator|tools)$")
+      third_party(${documents} ${linked})
+    endif()
+  endforeach()
+  # The configuration belongs to the machine, not to /usr.
+  file(RENAME ${root}/core/usr/etc ${root}/core/etc)
+endfunction()
+
+# Libraries of the distribution that ours need, in the private directory. Every
+# system has the C and C++ libraries and zlib, and a second zlib in a process of
+# somebody else could be an older one.
+function(carry_libraries private)
+  file(GLOB programs ${root}/bin/*)
+  set(wanted "")
+  foreach(program ${programs} ${private}/libnrt.so.1)
+    execute_process(COMMAND ldd ${program} OUTPUT_VARIABLE text)
+    string(REGEX MATCHALL "=> /[^ ]+" found "${text}")
+    list(APPEND wanted ${found})
+  endforeach()
+  list(TRANSFORM wanted REPLACE "^=> " "")
+  list(REMOVE_DUPLICATES wanted)
+  list(FILTER wanted INCLUDE REGEX "/lib(Poco[A-Za-z]+|simdjson|yaml-cpp|pcre|pcre2-8|expat)\\.so")
+  foreach(library ${wanted})
+    get_filename_component(name ${library} NAME)
+    file(REAL_PATH ${library} file)
+    configure_file(${file} ${private}/${name} COPYONLY)
+    run(patchelf --set-rpath $ORIGIN ${private}/${name})
+  endforeach()
+  third_party(${root}/share/doc/opennrt ${linked} poco:libpoco-dev simdjson:libsimdjson-dev
+              pcre:libpcre3 pcre2:libpcre2-8-0 expat:libexpat1)
+endfunction()
+
+function(stage_archive)
+  set(private ${root}/${CPACK_OPENNRT_LIBDIR}/opennrt)
+  set(documents ${root}/share/doc/opennrt)
+  configure_file(${CPACK_OPENNRT_LICENSE} ${documents}/LICENSE COPYONLY)
+  compressed(${CPACK_OPENNRT_DEBIAN}/changelog ${documents}/changelog)
+  file(REMOVE_RECURSE ${root}/lib/systemd)  # its paths are those of an installation
+  file(GLOB_RECURSE files ${root}/bin/* ${private}/*)
+  foreach(file ${files})
+    execute_process(COMMAND file -b ${file} OUTPUT_VARIABLE what)
+    if(what MATCHES "ELF" AND NOT IS_SYMLINK ${file})
+      if(file MATCHES "/libnrt\\.so\\.1$")
+        run(strip --strip-debug ${file})
+      else()
+        run(strip --strip-unneeded ${file})
+      endif()
+    endif()
+  endforeach()
+  carry_libraries(${private})
+endfunction()
+
+if(CPACK_GENERATOR STREQUAL "DEB")
+  stage_debian()
+else()
+  stage_archive()
+endif()

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// opennrt link as a process.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace opennrt {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class ToolLink : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/opennrt-link-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    root_ = fs::canonical(name);
+    directory_ = root_ / "opt/vendor/lib";
+  }
+  void TearDown() override { fs::remove_all(root_); }
+  int run(const std::string& arguments, const std::string& before = "") {
+    const std::string command = before + " '" OPENNRT_TOOL "' link " + arguments + " >" +
+                                (root_ / "out").string() + " 2>&1";
+    const int status = std::system(command.c_str());
+    std::ifstream in(root_ / "out");
+    said_.assign(std::istreambuf_iterator<char>(in), {});
+    in.close();
+    fs::remove(root_ / "out");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  std::string quoted() const { return directory_.string(); }
+
+  fs::path root_, directory_;
+  std::string said_;
+};
+
+TEST_F(ToolLink, LinksAndTakesAllOfItBack) {
+  ASSERT_EQ(run(quoted(), "umask 077;"), 0) << said_;
+  for (const char* name : {"libnrt.so.1", "libnrt.so"})
+    EXPECT_EQ(fs::canonical(directory_ / name), fs::canonical(OPENNRT_LIBRARY)) << name;
+  struct stat info{};
+  ASSERT_EQ(stat(quoted().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0755u);
+  // A client that has the path in its code gets a runtime that finds its plugins.
+  setenv("OPENNRT_DEVICE", "emulator", 1);
+  setenv("OPENNRT_EMULATOR_PRODUCT", "trn1.2xlarge", 1);
+  void* library = dlopen((directory_ / "libnrt.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto init =
+      reinterpret_cast<int (*)(int, const char*, const char*)>(dlsym(library, "nrt_init"));
+  const auto close = reinterpret_cast<void (*)()>(dlsym(library, "nrt_close"));
+  EXPECT_EQ(init(1, "", ""), 0);
+  close();
+  EXPECT_EQ(run(quoted()), 0);
+  EXPECT_THAT(said_, HasSubstr("already"));
+  ASSERT_EQ(run("--undo " + quoted()), 0) << said_;
+  EXPECT_TRUE(fs::is_empty(root_));
+  EXPECT_EQ(run("--undo " + quoted()), 1);
+  EXPECT_THAT(said_, HasSubstr("does not exist"));
+}
+
+TEST_F(ToolLink, WhatIsThereStays) {
+  fs::create_directories(directory_);
+  EXPECT_EQ(run(quoted()), 1);
+  EXPECT_THAT(said_, HasSubstr("exists already"));
+  std::ofstream(directory_ / "libnrt.so.1") << "the vendor's";
+  EXPECT_EQ(run(quoted()), 1);
+  EXPECT_THAT(said_, HasSubstr("holds a libnrt already"));
+  EXPECT_THAT(said_, HasSubstr("LD_LIBRARY_PATH="));
+  EXPECT_EQ(run("--undo " + quoted()), 1);
+  EXPECT_THAT(said_, HasSubstr("was not made by opennrt link"));
+  EXPECT_EQ(fs::file_size(directory_ / "libnrt.so.1"), 12u);
+  // Nor is a link followed or replaced, wherever it leads.
+  fs::remove_all(directory_);
+  fs::create_symlink(root_ / "nowhere", directory_);
+  EXPECT_EQ(run(quoted()), 1);
+  EXPECT_EQ(run("--undo " + quoted()), 1);
+  EXPECT_TRUE(fs::is_symlink(directory_));
+}
+
+TEST_F(ToolLink, UndoLeavesWhatIsNotItsOwn) {
+  ASSERT_EQ(run(quoted()), 0) << said_;
+  std::ofstream(directory_ / "other") << "x";
+  EXPECT_EQ(run("--undo " + quoted()), 1);
+  EXPECT_THAT(said_, HasSubstr("other was not made by opennrt link"));
+  EXPECT_TRUE(fs::is_symlink(directory_ / "libnrt.so.1"));
+  fs::remove(directory_ / "other");
+  std::ofstream(root_ / "opt/vendor/file") << "x";
+  EXPECT_EQ(run("--undo " + quoted()), 0) << said_;
+  EXPECT_TRUE(fs::exists(root_ / "opt/vendor/file"));
+  EXPECT_FALSE(fs::exists(directory_));
+}
+
+TEST_F(ToolLink, ParentsThatWereThereStay) {
+  fs::create_directories(root_ / "opt");
+  ASSERT_EQ(run(quoted()), 0) << said_;
+  ASSERT_EQ(run("--undo " + quoted()), 0) << said_;
+  EXPECT_TRUE(fs::exists(root_ / "opt"));
+  EXPECT_FALSE(fs::exists(root_ / "opt/vendor"));
+}
+
+TEST_F(ToolLink, LinksToAnotherRuntimeAreNotReplaced) {
+  ASSERT_EQ(run(quoted()), 0) << said_;
+  fs::remove(directory_ / "libnrt.so.1");
+  fs::create_symlink("/elsewhere/libnrt.so.1", directory_ / "libnrt.so.1");
+  EXPECT_EQ(run(quoted()), 1);
+  EXPECT_THAT(said_, HasSubstr("/elsewhere/libnrt.so.1"));
+  EXPECT_THAT(said_, HasSubstr("opennrt link --undo"));
+  EXPECT_EQ(fs::read_symlink(directory_ / "libnrt.so.1"), "/elsewhere/libnrt.so.1");
+}
+
+TEST_F(ToolLink, AFailureLeavesNothing) {
+  std::ofstream(root_ / "file") << "x";
+  EXPECT_EQ(run((root_ / "file/vendor/lib").string()), 1);
+  EXPECT_TRUE(fs::is_regular_file(root_ / "file"));
+  // No directory can be made below /proc.
+  EXPECT_EQ(run("/proc/vendor/lib"), 1);
+  EXPECT_THAT(said_, HasSubstr("/proc/vendor: cannot be made"));
+}
+
+TEST_F(ToolLink, WordsThatAreNone) {
+  EXPECT_EQ(run("--nonsense"), 2);
+  EXPECT_EQ(run("a b"), 2);
+  EXPECT_EQ(run("''"), 2);
+  EXPECT_EQ(run("--help"), 0);
+  EXPECT_THAT(said_, HasSubstr("--undo"));
+}
+
+}  // namespace
+}  // namespace opennrt
