@@ -3,10 +3,11 @@
 #
 # Builds the Debian packages and the tarball into build/package/packages.
 #
-#   packaging/make_packages.sh [--no-build] [--version VERSION]
+#   packaging/make_packages.sh [--built DIRECTORY] [--version VERSION]
 #
-# --no-build: pack what build/package holds. --version: another number than the
-# project's. What it needs besides the libraries: packages.txt, group "package".
+# --built: pack what that build directory, configured for /usr, holds. --version:
+# another number than the project's. What it needs besides the libraries:
+# packages.txt, group "package".
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,9 +16,9 @@ version=$(sed -nE 's/^project\(.* VERSION ([0-9.]+) .*/\1/p' CMakeLists.txt)
 compile=yes
 while [ $# -gt 0 ]; do
   case $1 in
-    --no-build) compile=no ;;
+    --built) build=${2:?--built needs a directory}; compile=no; shift ;;
     --version) version=${2:?--version needs a number}; shift ;;
-    *) sed -n '4,9p' "$0" | sed 's/^# \{0,1\}//'; exit 2 ;;
+    *) sed -n '4,10p' "$0" | sed 's/^# \{0,1\}//'; exit 2 ;;
   esac
   shift
 done

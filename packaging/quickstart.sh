@@ -7,7 +7,8 @@
 #   packaging/quickstart.sh test [--labels LABEL...] [-j N]
 #                                    install what is missing, build all, run the test suite (all labels)
 #   packaging/quickstart.sh build    install what is missing, build all
-#   packaging/quickstart.sh deps [--dev]   only install (--dev: clang, sanitizers, formatter)
+#   packaging/quickstart.sh deps [--dev | --package]
+#                                    only install (--dev: clang, sanitizers, formatter; --package: packaging tools)
 #
 # Installs through apt only, with sudo when not root. Without either it prints
 # the one line to run and exits 3. With nothing to install it needs neither
@@ -19,7 +20,7 @@ preset=release
 build=$root/build/$preset
 
 say() { printf '%s\n' "$*"; }
-usage() { sed -n '4,14p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//'; }
+usage() { sed -n '4,15p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//'; }
 
 distribution() {
   local id=unknown version=
@@ -113,6 +114,7 @@ case $command in
     case ${2:-} in
       '') install_packages build ;;
       --dev) install_packages build dev ;;
+      --package) install_packages build package ;;
       *) usage; exit 2 ;;
     esac
     exit 0

@@ -10,6 +10,7 @@
 #include "log/log.h"
 #include "neff/dtype.h"
 #include "neff/json.h"
+#include "neff/targets.h"
 
 namespace opennrt::neff {
 namespace {
@@ -220,7 +221,11 @@ Status read_info(const MemberTable& members, Manifest& manifest, std::string& ke
 
 // Targets that published compilers write: a model for one of them is sound, it
 // is for other silicon, whether or not that silicon's plugin is installed.
-constexpr std::string_view kPublishedTargets[] = {"sunda", "v2", "cayman", "v3", "mariana", "v4"};
+constexpr struct {
+  std::string_view target;
+  std::uint32_t arch;
+} kPublishedTargets[] = {{"sunda", 2}, {"v2", 2},      {"cayman", 3},
+                         {"v3", 3},    {"mariana", 4}, {"v4", 4}};
 
 Status check_target(const Json& target, std::string_view name, const LoadLimits& limits) {
   const auto has = [&](const std::vector<std::string>& list) {
@@ -228,9 +233,7 @@ Status check_target(const Json& target, std::string_view name, const LoadLimits&
   };
   if (name == "*" || has(limits.targets)) return Status::ok();
   const std::string running = limits.running_on.empty() ? join(limits.targets) : limits.running_on;
-  const bool published = std::find(std::begin(kPublishedTargets), std::end(kPublishedTargets),
-                                   name) != std::end(kPublishedTargets);
-  if (published || has(limits.known_targets))
+  if (published_arch(name) != 0 || has(limits.known_targets))
     return target
         .invalid("{}: the model was built for {}, this process is running on {}", quote(name),
                  printable(name), running)
@@ -356,6 +359,12 @@ Result<Manifest> read_manifest(const MemberTable& members, const Header& header,
   ONRT_TRY(graph.read(manifest.inputs, manifest.outputs));
   ONRT_TRY(read_statistics(members, manifest));
   return manifest;
+}
+
+std::uint32_t published_arch(std::string_view target) {
+  for (const auto& known : kPublishedTargets)
+    if (known.target == target) return known.arch;
+  return 0;
 }
 
 }  // namespace opennrt::neff

@@ -21,6 +21,7 @@
 #include "command.h"
 #include "config/config.h"
 #include "neff/program.h"
+#include "neff/targets.h"
 #include "npy.h"
 #include "nrt/nrt.h"
 #include "nrt/nrt_experimental.h"
@@ -130,7 +131,15 @@ void choose_device(const std::string& model) {
   plugin::Loader loader;
   loader.configure(loaded.config, reinterpret_cast<const void*>(&nrt_init));
   const std::string product = loader.product_of_target(outline->target);
-  if (product.empty()) return;
+  if (product.empty()) {
+    const std::uint32_t arch = neff::published_arch(outline->target);
+    if (arch == 0) return;
+    const auto missing = loader.arch(arch);
+    if (!missing.is_ok())
+      throw std::runtime_error(model + " was compiled for " + outline->target + ": " +
+                               std::string(missing.status().message()));
+    return;
+  }
   std::string chosen = "OPENNRT_EMULATOR_PRODUCT=" + product;
   setenv("OPENNRT_EMULATOR_PRODUCT", product.c_str(), 1);
   if (outline->lnc_size != 0 && !loaded.config->is_given(config::Key::kCoresLncSize)) {

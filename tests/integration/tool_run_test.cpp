@@ -104,6 +104,17 @@ TEST_F(ToolRun, TheUsersCoreSizeStays) {
   EXPECT_NE(errors_.find("set NEURON_LOGICAL_NC_CONFIG=2\n"), std::string::npos) << errors_;
 }
 
+TEST_F(ToolRun, SiliconWithoutPluginIsNamed) {
+  const std::string neff = model("vecadd_2tiles_sunda_a.neff");
+  NEED(neff);
+  std::ofstream(directory_ + "/junk") << "plugins: {disable: [sunda]}\n";
+  EXPECT_EQ(run(neff, "OPENNRT_CONFIG=" + directory_ + "/junk"), 1);
+  EXPECT_NE(errors_.find("was compiled for sunda: no usable plugin for arch 2: "),
+            std::string::npos)
+      << errors_;
+  EXPECT_NE(errors_.find("disabled by plugins.disable"), std::string::npos) << errors_;
+}
+
 TEST_F(ToolRun, WhatIsNoModelIsRefusedByTheRuntime) {
   std::ofstream(directory_ + "/junk") << std::string(4096, 'x');
   EXPECT_EQ(run(directory_ + "/junk"), 1);

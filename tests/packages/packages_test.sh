@@ -5,11 +5,14 @@
 # a clean root of the distribution. Needs root, debootstrap, lintian, patchelf and
 # the distribution's mirror; exit code 77 (skipped) says which is missing.
 #
-#   packages_test.sh SOURCE_DIRECTORY TEST_DOUBLES_DIRECTORY
+#   packages_test.sh SOURCE_DIRECTORY TEST_DOUBLES_DIRECTORY [BUILT]
+#
+# BUILT: a build directory configured for /usr, packed as it is; else build/package
+# is built first.
 set -euo pipefail
 source=$(realpath "$1") doubles=$(realpath "$2")
 here=$source/tests/packages
-build=$source/build/package
+build=${3:-$source/build/package}
 checks=0
 
 skip() { echo "skipped: $*"; exit 77; }
@@ -35,7 +38,11 @@ trap cleanup EXIT
 
 # Packages of two versions.
 mkdir -p "$work/packages/old" "$work/packages/new"
-"$source/packaging/make_packages.sh" >/dev/null
+if [ -n "${3:-}" ]; then
+  "$source/packaging/make_packages.sh" --built "$build" >/dev/null
+else
+  "$source/packaging/make_packages.sh" >/dev/null
+fi
 cp "$build"/packages/*_"$version"_*.deb "$work/packages/old"
 archive=$(ls "$build"/packages/opennrt-"$version"-linux-*.tar.gz)
 for package in core plugin-sunda plugin-cayman plugin-mariana emulator tools; do
@@ -43,7 +50,7 @@ for package in core plugin-sunda plugin-cayman plugin-mariana emulator tools; do
 done
 ok "packages and their -dbgsym"
 cp "$archive" "$work/packages/"
-"$source/packaging/make_packages.sh" --no-build --version "$next" >/dev/null
+"$source/packaging/make_packages.sh" --built "$build" --version "$next" >/dev/null
 cp "$build"/packages/*_"$next"_*.deb "$work/packages/new"
 rm -f "$build"/packages/*"$next"*
 
