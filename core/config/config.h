@@ -37,6 +37,8 @@ struct Sources {
   // Only what tells which cores there are: for the questions that may be asked
   // before nrt_init, which a mistake elsewhere must not spoil.
   bool cores_only = false;
+  // Places in files as "file:line:column" instead of "file:line".
+  bool columns = false;
 };
 
 // Something to tell the user once logging works.
@@ -109,7 +111,8 @@ class Config {
 // case, so that the failure can be logged the way it asks for.
 struct Loaded {
   std::shared_ptr<const Config> config;
-  Status status;              // all failures in one message
+  Status status;  // all failures in one message
+  std::vector<std::string> failures;
   std::vector<Issue> issues;  // warnings
 };
 Loaded load(const Sources& sources);

@@ -110,9 +110,15 @@ void Draft::freeze_files() {
 }
 
 Loaded Draft::finish() && {
-  if (untold_ != 0) failures_ += fmt::format("; and {} more", untold_);
-  Status status = failures_.empty() ? Status() : Status(NRT_INVALID, std::move(failures_));
-  return {std::move(config_), std::move(status), std::move(issues_)};
+  // All mistakes of one run are told, of very many the first.
+  constexpr std::size_t kMostBytes = 8192;
+  std::string all;
+  std::size_t told = 0;
+  for (; told < failures_.size() && all.size() <= kMostBytes; ++told)
+    all += (all.empty() ? "" : "; ") + failures_[told];
+  if (told < failures_.size()) all += fmt::format("; and {} more", failures_.size() - told);
+  Status status = all.empty() ? Status() : Status(NRT_INVALID, std::move(all));
+  return {std::move(config_), std::move(status), std::move(failures_), std::move(issues_)};
 }
 
 }  // namespace opennrt::config

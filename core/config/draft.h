@@ -42,22 +42,13 @@ class Draft {
     issues_.push_back({level, std::move(text), always});
   }
   void warn(std::string text) { tell(log::Level::kWarn, std::move(text)); }
-  // All mistakes of one run are told, of very many the first.
-  void fail(std::string_view text) {
-    constexpr std::size_t kMostBytes = 8192;
-    if (failures_.size() > kMostBytes) {
-      ++untold_;
-      return;
-    }
-    failures_ += (failures_.empty() ? "" : "; ") + std::string(text);
-  }
+  void fail(std::string_view text) { failures_.emplace_back(text); }
 
   Loaded finish() &&;
 
  private:
   std::shared_ptr<Config> config_;
-  std::string failures_;
-  std::size_t untold_ = 0;
+  std::vector<std::string> failures_;
   std::vector<Issue> issues_;
 };
 

@@ -26,21 +26,21 @@ bool is_about_cores(std::string_view key) {
 class Layers {
  public:
   explicit Layers(const Sources& sources)
-      : cores_only_(sources.cores_only), draft_(sources.environment) {}
+      : cores_only_(sources.cores_only), columns_(sources.columns), draft_(sources.environment) {}
 
   void file(const std::string& path, Layer layer) {
     auto entries = read_file(path);
     if (!entries.is_ok()) return draft_.fail(entries.status().message());
     for (const FileEntry& e : *entries) {
       if (cores_only_ && !is_about_cores(e.key)) continue;
-      const std::string where = fmt::format("{}:{}", path, e.line);
+      const std::string where = columns_ ? fmt::format("{}:{}:{}", path, e.line, e.column)
+                                         : fmt::format("{}:{}", path, e.line);
       if (!e.problem.empty())
         draft_.fail(fmt::format("{}: {}: {}", where, e.key, e.problem));
       else if (!e.known)
         // Like a misspelt variable: nothing else would show it.
         draft_.tell(log::Level::kWarn,
-                    fmt::format("{}: unknown key {}; `opennrt config` lists those there are", where,
-                                printable(e.key)),
+                    fmt::format("{}: unknown key {}; {}", where, printable(e.key), hint(e.key)),
                     true);
       else if (const Setting* row = find_setting(e.key))
         draft_.apply(*row, e.text, where, layer);
@@ -78,7 +78,12 @@ class Layers {
                           Layer::kEnvironment);
   }
 
-  bool cores_only_;
+  static std::string hint(std::string_view key) {
+    const std::string near = nearest_key(key);
+    return near.empty() ? "`opennrt config` lists those there are" : "did you mean " + near + "?";
+  }
+
+  bool cores_only_, columns_;
   Draft draft_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 namespace opennrt::config {
 
@@ -63,7 +64,54 @@ std::string_view nearest_own_name(std::string_view name) {
   return best;
 }
 
+// What differs in more than that was not meant.
+std::size_t slip_limit(std::string_view text) {
+  return text.size() < 5 ? 1 : std::max<std::size_t>(2, text.size() / 5);
+}
+
+std::string_view last_word(std::string_view key) { return key.substr(key.rfind('.') + 1); }
+
 }  // namespace
+
+std::string nearest_key(std::string_view key) {
+  constexpr std::size_t kLongest = 128;
+  if (key.size() > kLongest) return "";
+  std::string_view best, same_word;
+  std::size_t least = slip_limit(key) + 1, same_words = 0;
+  for (const Setting& row : settings()) {
+    // The key and the groups around it.
+    for (std::size_t end = row.key.size(); end != row.key.npos && end != 0;
+         end = row.key.rfind('.', end - 1)) {
+      const std::string_view candidate = row.key.substr(0, end);
+      const std::size_t distance = edit_distance(key, candidate);
+      if (distance >= least) continue;
+      least = distance;
+      best = candidate;
+    }
+    if (last_word(row.key) != last_word(key)) continue;
+    same_word = row.key;
+    ++same_words;
+  }
+  if (same_words == 1 && best != same_word && least > 2) return std::string(same_word);
+  return std::string(best);
+}
+
+std::string_view misspelt_variable(std::string_view name) {
+  if (is_known(name) || is_other_own_name(name)) return {};
+  std::string_view best;
+  std::size_t least = 3;
+  for (const Setting& row : settings())
+    for (std::string_view variable : row.variables) {
+      if (variable.empty()) continue;
+      const std::size_t longer = std::max(name.size(), variable.size());
+      if (longer - std::min(name.size(), variable.size()) >= least) continue;
+      const std::size_t distance = edit_distance(name, variable);
+      if (distance >= least) continue;
+      least = distance;
+      best = variable;
+    }
+  return best;
+}
 
 std::optional<Issue> remark_on(std::string_view name) {
   if (is_known(name)) return std::nullopt;

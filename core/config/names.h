@@ -18,4 +18,11 @@ inline constexpr std::string_view kLogLocationPrefix = "NEURON_RT_LOG_LOCATION_"
 // What there is to say about a variable that is set; nullopt: nothing.
 std::optional<Issue> remark_on(std::string_view variable);
 
+// The setting or group of settings that was meant by an unknown key; empty: none
+// is near.
+std::string nearest_key(std::string_view key);
+// A variable that the name is a slip of the pen away from; empty: none, or the
+// name is one.
+std::string_view misspelt_variable(std::string_view name);
+
 }  // namespace opennrt::config

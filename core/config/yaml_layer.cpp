@@ -41,53 +41,60 @@ class Flattener {
  public:
   std::vector<FileEntry> entries;
 
-  Status walk(const std::string& path, const YAML::Node& node, int depth) {
+  Status walk(const std::string& path, const YAML::Mark& name, const YAML::Node& node, int depth) {
     if (++nodes_ > kMaxNodes || depth > kMaxDepth)
       return Status::invalid("too many nested values at key {}", path);
-    const int line = node.Mark().line + 1;
+    const YAML::Mark value = node.Mark();
     const Setting* row = find_setting(path);
     const bool known = row != nullptr || is_free_key(path);
     if (node.IsNull()) return {};
     if (row != nullptr && row->type == Type::kOpaque) {
-      entries.push_back({path, flow_text(node), line, true, ""});
+      add(path, flow_text(node), value, true);
       return {};
     }
     if (!known && !node.IsMap() && leads_to_known_key(path)) {
-      entries.push_back(
-          {path, "", line, true, "must be a map of settings, such as " + example(path)});
+      add(path, "", name, true, "must be a map of settings, such as " + example(path));
       return {};
     }
     if (node.IsScalar()) {
-      entries.push_back({path, node.Scalar(), line, known, ""});
+      add(path, node.Scalar(), known ? value : name, known);
       return {};
     }
-    if (node.IsSequence()) return sequence(path, node, line, known);
+    if (node.IsSequence()) return sequence(path, node, known ? value : name, known);
     if (!path.empty() && !leads_to_known_key(path)) {
-      entries.push_back({path, "", line, known, known ? "must be one value, not a map" : ""});
+      add(path, "", name, known, known ? "must be one value, not a map" : "");
       return {};
     }
     std::set<std::string> names;
     for (const auto& child : node) {
       if (!child.first.IsScalar()) {
-        entries.push_back({path, "", child.first.Mark().line + 1, true, "a key must be a word"});
+        add(path, "", child.first.Mark(), true, "a key must be a word");
         continue;
       }
-      const std::string name = child.first.Scalar();
-      if (!names.insert(name).second) {
-        entries.push_back({path.empty() ? name : path + "." + name, "", child.first.Mark().line + 1,
-                           true, "stands twice; keep one of them"});
+      const std::string word = child.first.Scalar();
+      const std::string below = path.empty() ? word : path + "." + word;
+      if (!names.insert(word).second) {
+        add(below, "", child.first.Mark(), true, "stands twice; keep one of them");
         continue;
       }
-      ONRT_TRY(walk(path.empty() ? name : path + "." + name, child.second, depth + 1));
+      ONRT_TRY(walk(below, child.first.Mark(), child.second, depth + 1));
     }
     return {};
   }
 
  private:
-  Status sequence(const std::string& path, const YAML::Node& node, int line, bool known) {
-    FileEntry out{path, "", line, known, ""};
+  void add(const std::string& path, std::string text, const YAML::Mark& at, bool known,
+           std::string problem = "") {
+    entries.push_back(
+        {path, std::move(text), at.line + 1, at.column + 1, known, std::move(problem)});
+  }
+
+  Status sequence(const std::string& path, const YAML::Node& node, const YAML::Mark& at,
+                  bool known) {
+    FileEntry out{path, "", at.line + 1, at.column + 1, known, ""};
     for (const YAML::Node& item : node) {
-      if (++nodes_ > kMaxNodes) return Status::invalid("line {}: {} is too long", line, path);
+      if (++nodes_ > kMaxNodes)
+        return Status::invalid("line {}: {} is too long", at.line + 1, path);
       if (!item.IsScalar()) {
         out.problem = known ? "must be a list of words" : "";
         break;
@@ -124,10 +131,11 @@ Result<std::vector<FileEntry>> parse_yaml(const std::string& path, const std::st
     if (root.IsNull()) return std::vector<FileEntry>{};
     if (!root.IsMap()) return Status::invalid("{}: must be a map of settings", path);
     Flattener flattener;
-    if (Status s = flattener.walk("", root, 0); !s) return std::move(s).with_context(path);
+    if (Status s = flattener.walk("", root.Mark(), root, 0); !s)
+      return std::move(s).with_context(path);
     return std::move(flattener.entries);
   } catch (const YAML::Exception& e) {
-    return Status::invalid("{}:{}: {}", path, e.mark.line + 1, e.msg);
+    return Status::invalid("{}:{}:{}: {}", path, e.mark.line + 1, e.mark.column + 1, e.msg);
   } catch (const std::exception& e) {
     return Status::invalid("{}: {}", path, e.what());
   }

@@ -13,13 +13,14 @@ namespace opennrt::config {
 struct FileEntry {
   std::string key;  // dotted path
   std::string text;
-  int line = 0;         // 1-based
+  int line = 0;         // 1-based; of the value, or of the key when that is the problem
+  int column = 0;       // 1-based
   bool known = false;   // false: reported, not used
   std::string problem;  // why the value is none; empty: it is one
 };
 
-// NRT_INVALID: unreadable, too large, or not YAML; the message names file, line
-// and reason. No exception leaves this function.
+// NRT_INVALID: unreadable, too large, or not YAML; the message names file, line,
+// column and reason. No exception leaves this function.
 Result<std::vector<FileEntry>> read_file(const std::string& path);
 Result<std::vector<FileEntry>> parse_yaml(const std::string& path, const std::string& text);
 

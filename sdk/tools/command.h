@@ -12,6 +12,7 @@ namespace opennrt::tools {
 // 2 bad usage.
 int run_command(const std::vector<std::string>& args);
 int config_command(const std::vector<std::string>& args);
+int config_check_command(const std::vector<std::string>& args);  // of `config`
 int plugins_command(const std::vector<std::string>& args);
 int isa_command(const std::vector<std::string>& args);
 int link_command(const std::vector<std::string>& args);

@@ -9,7 +9,6 @@
 #include <Poco/Util/OptionException.h>
 #include <Poco/Util/OptionProcessor.h>
 #include <Poco/Util/OptionSet.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -17,6 +16,7 @@
 
 #include "book/machine.h"
 #include "command.h"
+#include "json_text.h"
 #include "nrt/nrt.h"
 #include "plugin/loader.h"
 
@@ -64,7 +64,8 @@ void usage(const Poco::Util::OptionSet& set, std::ostream& to) {
   help.setUnixStyle(true);
   help.setWidth(100);
   help.setCommand("opennrt config");
-  help.setUsage("[options] [KEY-PREFIX ...]");
+  help.setUsage(
+      "[show] [options] [KEY-PREFIX ...]\n       opennrt config check [options] FILE ...");
   help.setHeader(
       "Lists the settings with their values and where these come from: a variable, file:line, the "
       "default of the silicon found, or the default. Mistakes in the settings themselves are told "
@@ -114,23 +115,6 @@ void print_text(const Rows& rows) {
   }
 }
 
-// A text that is no UTF-8 loses the bytes that are no ASCII.
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  const bool valid = simdjson::validate_utf8(text.data(), text.size());
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      out += std::string("\\") + c;
-    else if (!valid && static_cast<unsigned char>(c) >= 0x80)
-      out += "\\ufffd";
-    else if (static_cast<unsigned char>(c) < 0x20)
-      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    else
-      out += c;
-  }
-  return out + '"';
-}
-
 void print_json(const Rows& rows) {
   constexpr std::string_view kLayers[] = {"default", "arch default", "system file", "file",
                                           "environment"};
@@ -148,7 +132,12 @@ void print_json(const Rows& rows) {
 
 }  // namespace
 
-int config_command(const std::vector<std::string>& args) {
+int config_command(const std::vector<std::string>& words) {
+  if (!words.empty() && words[0] == "check")
+    return config_check_command({words.begin() + 1, words.end()});
+  // The list is what is shown when nothing else is asked for.
+  const bool named = !words.empty() && words[0] == "show";
+  const std::vector<std::string> args(words.begin() + (named ? 1 : 0), words.end());
   const Poco::Util::OptionSet set = option_set();
   Options options;
   try {

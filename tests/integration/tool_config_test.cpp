@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -110,6 +111,88 @@ TEST_F(ToolConfig, MistakesAreToldAndFail) {
   EXPECT_EQ(run("--nonsense"), 2);
   EXPECT_EQ(run("--help"), 0);
   EXPECT_THAT(out_, HasSubstr("usage: opennrt config"));
+}
+
+TEST_F(ToolConfig, ShowIsTheListing) {
+  ASSERT_EQ(run("show exec.timeout_s"), 0);
+  EXPECT_EQ(line("exec.timeout_s"), "exec.timeout_s 30 default");
+  EXPECT_EQ(out_.find('\n'), out_.size() - 1);
+}
+
+TEST_F(ToolConfig, CheckNamesThePlaceOfEachMistake) {
+  const std::string file = directory_ + "/nrt.yaml";
+  std::ofstream(file) << "exec:\n"
+                         "  timeout_s: soon\n"
+                         "  xu_queue_dept: 4\n"
+                         "emulatr: {devices: 2}\n"
+                         "emulator: {devices: 40, product: trn2.48xlarg}\n"
+                         "timeout_s: 3\n"
+                         "qqqqqq: 3\n"
+                         "device: emulater\n"
+                         "cc: {nop: 1}\n";
+  EXPECT_EQ(run("check " + file, "NEURON_RT_EXEC_TIMEOUT=x"), 1);  // variables are not looked at
+  const auto at = [&](const std::string& text) { return HasSubstr(file + ":" + text); };
+  EXPECT_THAT(out_, at("2:14: error: exec.timeout_s='soon': must be a number from 0 to "));
+  EXPECT_THAT(out_, at("3:3: warning: unknown key exec.xu_queue_dept; did you mean "
+                       "exec.xu_queue_depth?\n"));
+  EXPECT_THAT(out_, at("4:1: warning: unknown key emulatr; did you mean emulator?\n"));
+  EXPECT_THAT(out_, at("5:21: error: emulator.devices='40': must be 1 to 32\n"));
+  EXPECT_THAT(out_, at("5:34: warning: (emulator.product): "));
+  EXPECT_THAT(out_, HasSubstr("trn2.48xlarge"));
+  EXPECT_THAT(out_, at("6:1: warning: unknown key timeout_s; did you mean exec.timeout_s?\n"));
+  EXPECT_THAT(out_, at("7:1: warning: unknown key qqqqqq; `opennrt config` lists"));
+  EXPECT_THAT(out_, at("8:9: warning: (device): no port plugin 'emulater'"));
+  EXPECT_THAT(out_, at("9:11: note: cc.nop has no effect in this release\n"));
+}
+
+TEST_F(ToolConfig, CheckOfWhatIsNoConfiguration) {
+  const std::string file = directory_ + "/nrt.yaml";
+  EXPECT_EQ(run("check " + file), 1);
+  EXPECT_EQ(out_, file + ": error: No such file or directory\n");
+  std::ofstream(file) << "exec: {timeout_s: 3\ncores: 1\n";
+  EXPECT_EQ(run("check " + file), 1);
+  EXPECT_THAT(out_, MatchesRegex(file + ":[0-9]+:[0-9]+: error: .*\n"));
+  std::ofstream(file) << "- a\n";
+  EXPECT_EQ(run("check " + file), 1);
+  EXPECT_EQ(out_, file + ": error: must be a map of settings\n");
+  EXPECT_EQ(run("check"), 2);
+  EXPECT_EQ(run("check --nonsense " + file), 2);
+}
+
+TEST_F(ToolConfig, CheckForPrograms) {
+  const std::string file = directory_ + "/nrt.yaml";
+  std::ofstream(file) << "a\"b: 1\n";
+  EXPECT_EQ(run("check --json " + file), 1);
+  EXPECT_THAT(out_, HasSubstr("[\n {\"file\": \"" + file +
+                              "\", \"line\": 1, \"column\": 1, \"severity\": \"warning\", "
+                              "\"text\": \"unknown key a"));
+  EXPECT_THAT(out_, MatchesRegex("[^\n]*\n[^\n]*\n]\n"));
+  std::ofstream(file) << "cc: {nop: 1}\n";  // a note is no mistake
+  EXPECT_EQ(run("check " + file), 0);
+  std::ofstream(file) << "\n";
+  EXPECT_EQ(run("check " + file), 0);
+  EXPECT_EQ(out_, file + ": good\n");
+}
+
+TEST_F(ToolConfig, ShippedFilesAreGood) {
+  std::string files = OPENNRT_CONFIG_DIR "/nrt.yaml";
+  std::size_t examples = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(OPENNRT_CONFIG_DIR "/examples")) {
+    if (entry.path().extension() != ".yaml") continue;
+    files += " " + entry.path().string();
+    ++examples;
+  }
+  EXPECT_EQ(run("check " + files), 0) << out_;
+  EXPECT_GE(examples, 5u);
+}
+
+// The file that hides a plugin leaves the other generation's.
+TEST_F(ToolConfig, ExampleOfTwoArchesHidesOne) {
+  const std::string with = "OPENNRT_CONFIG=" OPENNRT_CONFIG_DIR "/examples/two_arches.yaml ";
+  ASSERT_EQ(run("cores.lnc_size", with), 0) << errors_;
+  EXPECT_EQ(line("cores.lnc_size"), "cores.lnc_size 2 default of arch 3");
+  EXPECT_EQ(run("cores.lnc_size", with + "OPENNRT_EMULATOR_PRODUCT=trn1.2xlarge"), 0);
+  EXPECT_THAT(errors_, HasSubstr("without the defaults of silicon: "));
 }
 
 // Without a machine the listing goes on without the defaults of its silicon.

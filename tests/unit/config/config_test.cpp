@@ -97,7 +97,8 @@ TEST_F(ConfigTest, UnknownKeyIsAWarningWithFileAndLine) {
   const auto f = file("c.yaml", "exec:\n  timeout_s: 5\n  timeout: 5\nfoo: {bar: 1}\n");
   const Loaded l = load_with({{"OPENNRT_CONFIG", f}});
   ASSERT_TRUE(l.status.is_ok());
-  EXPECT_THAT(issue_text(l), HasSubstr(f + ":3: unknown key exec.timeout; `opennrt config` lists"));
+  EXPECT_THAT(issue_text(l),
+              HasSubstr(f + ":3: unknown key exec.timeout; did you mean exec.timeout_s?"));
   EXPECT_THAT(issue_text(l), HasSubstr(f + ":4: unknown key foo; `opennrt config` lists"));
   EXPECT_EQ(l.issues.size(), 2u);
   for (const Issue& issue : l.issues) EXPECT_TRUE(issue.always) << issue.text;  // as variables are
@@ -299,7 +300,7 @@ TEST_F(ConfigTest, BrokenFilesAreRefusedWithTheLine) {
   EXPECT_THAT(message("plugins: {path: [{a: 1}]}\n"), HasSubstr("must be a list of words"));
   EXPECT_THAT(message("cores: {count: 1GiB}\n"), HasSubstr("must be a number from 0 to "));
   EXPECT_THAT(message(std::string(2 << 20, '#')), HasSubstr("larger than 1048576 bytes"));
-  EXPECT_THAT(message("log: {level: &a [*b]}\n"), HasSubstr("bad.yaml:1: "));
+  EXPECT_THAT(message("log: {level: &a [*b]}\n"), HasSubstr("bad.yaml:1:18: "));
 }
 
 TEST_F(ConfigTest, FifoAndFolderAreRefusedInsteadOfWaitedFor) {
