@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// opennrt-doctor, which `opennrt doctor` runs: why programs do not get what they
+// ask for. It is no client of the library, so that it starts whatever libnrt is in
+// the way.
+#include <Poco/Util/HelpFormatter.h>
+#include <Poco/Util/Option.h>
+#include <Poco/Util/OptionException.h>
+#include <Poco/Util/OptionProcessor.h>
+#include <Poco/Util/OptionSet.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include "doctor/context.h"
+#include "json_text.h"
+#include "log/log.h"
+
+namespace {
+
+using namespace opennrt::tools;
+using namespace opennrt::tools::doctor;
+
+// In the order of the causes: what is told first explains what follows.
+constexpr Check kChecks[] = {
+    {"settings", "configuration files and OPENNRT_* variables", check_settings},
+    {"variables", "misspelt NEURON_* variables", check_variables},
+    {"directories", "places that the settings name can be written to", check_directories},
+    {"library", "the libnrt that programs of this shell find", check_library},
+    {"program", "the libnrt that PROGRAM gets", check_program},
+    {"plugins", "every plugin is usable, and those that are needed are there", check_plugins},
+    {"driver", "the kernel driver is loaded and new enough", check_driver},
+    {"nodes", "device nodes exist and may be opened", check_nodes},
+    {"daemon", "the software device of all processes can be reached", check_daemon},
+    {"limits", "limits of this shell", check_limits},
+    {"holders", "cores that are asked for are not another process'", check_holders},
+    {"models", "model files are whole and fit the device", check_models},
+    {"start", "the device is found as nrt_init finds it", check_start},
+};
+
+void usage(const Poco::Util::OptionSet& set, std::ostream& to) {
+  Poco::Util::HelpFormatter help(set);
+  help.setUnixStyle(true);
+  help.setWidth(100);
+  help.setCommand("opennrt doctor");
+  help.setUsage("[options] [-- PROGRAM [ARGUMENT ...]]");
+  std::string header =
+      "Looks for what keeps programs from running with this runtime, changes nothing and starts "
+      "nothing, and says for each finding what it is, where, and what to do. Looked at: ";
+  for (const Check& check : kChecks)
+    header += std::string(&check == kChecks ? "" : "; ") + check.name + ": " + check.summary;
+  help.setHeader(header + ".");
+  help.setFooter("Exit code: 0 no finding, 1 findings, 2 wrong options.");
+  help.format(to);
+}
+
+void print_text(const Findings& findings) {
+  for (const Finding& f : findings)
+    std::printf("%-11s %s: %s\n%-11s fix: %s\n", f.check.c_str(), f.where.c_str(), f.what.c_str(),
+                "", f.fix.c_str());
+  if (findings.empty())
+    std::printf("no findings (%zu checks)\n", std::size(kChecks));
+  else
+    std::printf("%zu finding%s\n", findings.size(), findings.size() == 1 ? "" : "s");
+}
+
+void print_json(const Findings& findings) {
+  std::printf("[");
+  const char* separator = "\n";
+  for (const Finding& f : findings) {
+    std::printf("%s {\"check\": %s, \"where\": %s, \"what\": %s, \"fix\": %s}", separator,
+                json_string(f.check).c_str(), json_string(f.where).c_str(),
+                json_string(f.what).c_str(), json_string(f.fix).c_str());
+    separator = ",\n";
+  }
+  std::printf("\n]\n");
+}
+
+int examine(Request request, bool json) {
+  Context context(std::move(request));
+  Findings findings;
+  for (const Check& check : kChecks) {
+    const std::size_t before = findings.size();
+    check.run(context, findings);
+    for (std::size_t i = before; i < findings.size(); ++i) findings[i].check = check.name;
+  }
+  json ? print_json(findings) : print_text(findings);
+  if (std::fflush(stdout) != 0) return 1;
+  return findings.empty() ? 0 : 1;
+}
+
+int run(const std::vector<std::string>& words) {
+  using Poco::Util::Option;
+  Poco::Util::OptionSet set;
+  set.addOption(Option("help", "h", "print this text"));
+  set.addOption(Option("json", "j", "for programs: a list of {check, where, what, fix}"));
+  set.addOption(Option("neff", "", "a model file, or a directory with *.neff; may be given again")
+                    .repeatable(true)
+                    .argument("PATH"));
+  Request request;
+  bool json = false, help = false;
+  try {
+    Poco::Util::OptionProcessor processor(set);
+    processor.setUnixStyle(true);
+    std::size_t i = 0;
+    for (; i < words.size() && words[i] != "--"; ++i) {
+      std::string name, value;
+      if (!processor.process(words[i], name, value))
+        throw Poco::Util::UnknownOptionException(words[i] +
+                                                 ": a program stands behind --, a model in --neff");
+      help |= name == "help";
+      json |= name == "json";
+      if (name == "neff") request.models.push_back(value);
+    }
+    if (!help) processor.checkRequired();
+    if (i < words.size())
+      request.program.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
+  } catch (const Poco::Util::OptionException& e) {
+    std::fprintf(stderr, "opennrt doctor: %s\n", e.displayText().c_str());
+    usage(set, std::cerr);
+    return 2;
+  }
+  if (help) {
+    usage(set, std::cout);
+    return 0;
+  }
+  return examine(std::move(request), json);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  // What the runtime's parts find is told once, as findings.
+  opennrt::log::set_level(opennrt::log::Level::kDisabled);
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "opennrt doctor: %s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// opennrt doctor on setups that are broken in one way each: the finding names it.
+// Devices and driver are files below a directory of the test.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
+namespace opennrt {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+class Doctor : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/opennrt-doctor-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    fs::permissions(name, fs::perms(0755));
+    directory_ = name;
+    fs::create_directory(directory_ + "/root");
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  void write(const std::string& path, const std::string& text) {
+    fs::create_directories(fs::path(directory_ + path).parent_path());
+    std::ofstream(directory_ + path, std::ios::binary) << text;
+  }
+  // A driver of that version with one device.
+  void driver(const std::string& version) {
+    write("/root/sys/module/neuron/version", version + "\n");
+  }
+  void node() { write("/root/dev/neuron0", ""); }
+
+  // before: words in front of the command, "NAME=value" or programs. Returns the exit code.
+  int run(const std::string& options = "", const std::string& before = "",
+          const std::string& shell = "") {
+    const std::string line =
+        shell + " cd " + directory_ +
+        "; env -u LD_LIBRARY_PATH -u LD_PRELOAD -u OPENNRT_CONFIG -u OPENNRT_DEVICE -u TMPDIR "
+        "-u OPENNRT_CORPUS OPENNRT_EMULATOR_HBM_BYTES=256M OPENNRT_TEST_ROOT=" +
+        directory_ + "/root " + before + " '" OPENNRT_DOCTOR "' " + options + " >" + directory_ +
+        "/out 2>" + directory_ + "/err";
+    const int status = std::system(("(" + line + ")").c_str());
+    out_ = contents("/out");
+    errors_ = contents("/err");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  // The finding of a check: object, what, fix.
+  void expect(const std::string& check, const std::string& where, const std::string& what,
+              const std::string& fix) {
+    EXPECT_EQ(errors_, "");
+    const std::string begin = "\n" + check + std::string(12 - check.size(), ' ') + where + ": ";
+    const std::string text = "\n" + out_;
+    const std::size_t at = text.find(begin);
+    ASSERT_NE(at, std::string::npos) << begin << out_;
+    const std::size_t end = text.find('\n', text.find('\n', at + 1) + 1);
+    EXPECT_THAT(text.substr(at, end - at),
+                AllOf(HasSubstr(what), HasSubstr("fix: "), HasSubstr(fix)));
+  }
+  std::string contents(const std::string& file) const {
+    std::ifstream in(directory_ + file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  std::string directory_, out_, errors_;
+};
+
+constexpr char kVendorDirectory[] = OPENNRT_DROP_IN_DIR "/vendor";
+const std::string kPrograms = OPENNRT_DROP_IN_DIR "/";
+
+TEST_F(Doctor, HealthySetupsHaveNoFinding) {
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(out_, ContainsRegex("^no findings \\(1[0-9] checks\\)\n$"));
+  EXPECT_EQ(run("--json"), 0);
+  EXPECT_EQ(out_, "[\n]\n");
+  driver("2.27.4.0");
+  node();
+  EXPECT_EQ(run(), 0) << out_;
+  EXPECT_EQ(run("-- " + kPrograms + "ours"), 0) << out_;
+  EXPECT_EQ(run("-- /bin/ls", "LD_LIBRARY_PATH=" OPENNRT_LIB_DIR), 0) << out_;
+}
+
+TEST_F(Doctor, OnTheDevicesOfTheSystem) {
+  const std::string emu = "env -u OPENNRT_TEST_ROOT '" OPENNRT_EMU "' --hbm-bytes 256M -- ";
+  EXPECT_EQ(run("", emu + "env OPENNRT_DEVICE=kernel"), 0) << out_ << errors_;
+  EXPECT_THAT(out_, HasSubstr("no findings"));
+  EXPECT_EQ(run("", emu + "env OPENNRT_DEVICE=kernel NEURON_RT_VISIBLE_CORES=8"), 1);
+  EXPECT_THAT(out_, AllOf(HasSubstr("start "), HasSubstr("core 8 is on /dev/neuron")));
+}
+
+TEST_F(Doctor, ContainerWithoutNodes) {
+  driver("2.27.4.0");
+  EXPECT_EQ(run(), 1);
+  expect("nodes", "/dev/neuron0", "no device node here; programs run on the software device",
+         "docker run --device /dev/neuron0");
+}
+
+TEST_F(Doctor, DriverNotLoaded) {
+  EXPECT_EQ(run("", "OPENNRT_DEVICE=kernel"), 1);
+  expect("driver", "/sys/module/neuron", "the driver is not loaded", "modprobe neuron");
+}
+
+TEST_F(Doctor, HardwareWithoutDriver) {
+  write("/root/sys/bus/pci/devices/0000:00:1e.0/vendor", "0x1d0f\n");
+  write("/root/sys/bus/pci/devices/0000:00:1e.0/device", "0x7164\n");
+  EXPECT_EQ(run(), 1);
+  expect("driver", "/sys/module/neuron", "Trainium1 at PCI 0000:00:1e.0, but its driver",
+         "modprobe neuron");
+}
+
+TEST_F(Doctor, NodeWithoutPermission) {
+  driver("2.27.4.0");
+  node();
+  fs::permissions(directory_ + "/root/dev/neuron0", fs::perms(0600));
+  std::string as_other;
+  if (::geteuid() == 0) {
+    as_other = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+  } else {
+    fs::permissions(directory_ + "/root/dev/neuron0", fs::perms(0));
+  }
+  EXPECT_EQ(run("", as_other), 1);
+  expect("nodes", "/dev/neuron0", "Permission denied: mode 0", "add the user to group ");
+}
+
+TEST_F(Doctor, NodeIsADirectory) {
+  driver("2.27.4.0");
+  fs::create_directories(directory_ + "/root/dev/neuron0");
+  EXPECT_EQ(run(), 1);
+  expect("nodes", "/dev/neuron0", "is a directory: the host has no such device", "start the");
+}
+
+TEST_F(Doctor, SystemFilesHidden) {
+  node();
+  EXPECT_EQ(run(), 1);
+  expect("driver", "/sys/module/neuron", "the driver is not loaded or /sys is hidden",
+         "mount /sys read-only");
+}
+
+TEST_F(Doctor, DriverVersions) {
+  node();
+  const std::string file = "/sys/module/neuron/version";
+  driver("2.10.0.0");
+  EXPECT_EQ(run(), 1);
+  expect("driver", file, "driver 2.10.0.0 is older than 2.19.64.0", "install a newer driver");
+  driver("2.20.28.0");
+  EXPECT_EQ(run(), 0) << out_;
+  EXPECT_EQ(run("", "OPENNRT_NDL=kernel"), 1);
+  expect("driver", "OPENNRT_NDL (ndl)", "needs driver 2.24.7.0; this one is 2.20.28.0",
+         "set ndl: auto");
+  driver("unknown");
+  EXPECT_EQ(run(), 1);
+  expect("driver", file, "says \"unknown\", which is no version", "install the driver");
+  driver("");
+  EXPECT_EQ(run(), 1);
+  expect("driver", file, "version cannot be read", "make /sys readable");
+}
+
+TEST_F(Doctor, AnotherLibraryFirst) {
+  EXPECT_EQ(run("", std::string("LD_LIBRARY_PATH=") + kVendorDirectory), 1);
+  expect("library", "LD_LIBRARY_PATH",
+         std::string("another libnrt comes first: ") + kVendorDirectory +
+             "/libnrt.so.1 (offers NRT_2.0.0, NRT_3.0.0, NRT_9.0.0)",
+         "opennrt exec -- PROGRAM");
+  EXPECT_EQ(run("", std::string("LD_PRELOAD=") + kVendorDirectory + "/libnrt.so.1"), 1);
+  expect("library", "LD_PRELOAD", "puts another libnrt first", "unset LD_PRELOAD");
+}
+
+TEST_F(Doctor, TrapsOfAProgram) {
+  const auto trapped = [&](const char* name, const std::string& what) {
+    EXPECT_EQ(run("-- " + kPrograms + name), 1) << name;
+    this->expect("program", kPrograms + name, what, "opennrt exec -- " + kPrograms + name);
+  };
+  trapped("rpath", "its RPATH names " + std::string(kVendorDirectory) +
+                       ", which is searched before LD_LIBRARY_PATH");
+  trapped("runpath", "its RUNPATH names " + std::string(kVendorDirectory));
+  trapped("absolute", "it was linked with that path");
+  trapped("plain", "needs libnrt.so.1, which is not found: not in LD_LIBRARY_PATH");
+  trapped("opens_path", "names " + std::string(kVendorDirectory) +
+                            "/libnrt.so.1, which LD_LIBRARY_PATH and LD_PRELOAD do not change");
+  trapped("opens_1", "opening libnrt.so.1 by its name finds nothing");
+  EXPECT_EQ(run("-- " + kPrograms + "needs_9", "LD_LIBRARY_PATH=" OPENNRT_LIB_DIR), 1);
+  expect("program", kPrograms + "needs_9", "needs version NRT_9.0.0 of libnrt.so.1",
+         "install a release");
+  EXPECT_EQ(run("-- " + kPrograms + "drop_in_static"), 1);
+  expect("program", kPrograms + "drop_in_static", "linked statically", "dynamically linked");
+  EXPECT_EQ(run("-- no-such-program"), 1);
+  expect("program", "no-such-program", "not found on PATH", "name its path");
+}
+
+TEST_F(Doctor, SettingsAndVariables) {
+  write("/nrt.yaml", "exec: {timeout: 5}\nemulator: {devices: 40}\n");
+  EXPECT_EQ(run("", "OPENNRT_CONFIG=nrt.yaml"), 1);
+  expect("settings", "nrt.yaml:1", "unknown key exec.timeout; did you mean exec.timeout_s?",
+         "it has no effect");
+  expect("settings", "nrt.yaml:2", "emulator.devices='40': must be 1 to 32", "nrt_init refuses it");
+  EXPECT_EQ(run("", "OPENNRT_DEVCE=kernel"), 1);
+  expect("settings", "OPENNRT_DEVCE", "no such setting, ignored; did you mean OPENNRT_DEVICE?",
+         "correct");
+  EXPECT_EQ(run("", "NEURON_RT_VISIBLE_CORE=0"), 1);
+  expect("variables", "NEURON_RT_VISIBLE_CORE", "no variable of this runtime",
+         "did you mean NEURON_RT_VISIBLE_CORES?");
+  EXPECT_EQ(run("", "NEURON_RT_VISIBLE_CORES="), 1);
+  expect("variables", "NEURON_RT_VISIBLE_CORES", "set and empty", "unset it");
+  EXPECT_EQ(run("", "OPENNRT_CONFIG=/nonexistent.yaml"), 1);
+  expect("settings", "/nonexistent.yaml", "No such file or directory", "correct it");
+  EXPECT_EQ(run("", "OPENNRT_EMULATOR_PRODUCT=trn9.large"), 1);
+  expect("settings", "OPENNRT_EMULATOR_PRODUCT (emulator.product)", "trn9.large", "name a product");
+  EXPECT_EQ(run("", "OPENNRT_DEVICE=emulater"), 1);
+  expect("settings", "OPENNRT_DEVICE (device)", "no port plugin 'emulater'", "auto, kernel");
+}
+
+TEST_F(Doctor, Plugins) {
+  write("/plugins/bad.plugin.yaml",
+        "kind: arch\nname: bad\narch_type: 9\nlibrary: bad.so\nabi: 1.0\nversion: 1\n");
+  write("/plugins/bad.so", "no library");
+  EXPECT_EQ(run("", "OPENNRT_PLUGIN_PATH=" + directory_ + "/plugins"), 1);
+  expect("plugins", directory_ + "/plugins/bad.plugin.yaml",
+         "plugin refused: ", "install its package");
+  write("/no_arch.yaml", "plugins: {disable: [sunda, cayman, mariana]}\n");
+  EXPECT_EQ(run("", "OPENNRT_CONFIG=no_arch.yaml"), 1);
+  expect("plugins", "plugins", "no arch plugin is installed and usable",
+         "install opennrt-plugin-sunda");
+  write("/no_device.yaml", "plugins: {disable: [emulator]}\n");
+  EXPECT_EQ(run("", "OPENNRT_CONFIG=no_device.yaml"), 1);
+  expect("plugins", "plugins", "no software device is installed", "install opennrt-emulator");
+  write("/no_ndl.yaml", "plugins: {disable: ['ndl-*']}\n");
+  EXPECT_EQ(run("", "OPENNRT_CONFIG=no_ndl.yaml"), 1);
+  expect("plugins", "plugins", "no driver layer is installed", "install opennrt-ndl");
+}
+
+TEST_F(Doctor, Limits) {
+  EXPECT_EQ(run("", "", "ulimit -Sn 64;"), 1);
+  expect("limits", "ulimit -n", "the limit of open files is 64, needed are 264", "unlimited");
+  EXPECT_EQ(run("", "", "ulimit -f 100;"), 1);
+  expect("limits", "ulimit -f", "needed are 268435456", "hard limit");
+}
+
+TEST_F(Doctor, PlacesThatCannotBeWrittenTo) {
+  write("/file", "");
+  write("/nrt.yaml",
+        "log: {file: file/run.log}\ninspect: {enable: 1, output_dir: file/out}\n"
+        "failure: {dump_inputs_on: 1, input_dump_dir: /proc/x}\n");
+  EXPECT_EQ(run("", "OPENNRT_CONFIG=nrt.yaml"), 1);
+  expect("directories", "nrt.yaml:1 (log.file)", "file is no directory", "may write to");
+  expect("directories", "nrt.yaml:2 (inspect.output_dir)", "Not a directory", "may write to");
+  EXPECT_EQ(run("", "TMPDIR=" + directory_ + "/file"), 1);
+  expect("directories", "TMPDIR", "no temporary files", "writable directory");
+}
+
+TEST_F(Doctor, Models) {
+  ASSERT_EQ(std::system(("'" OPENNRT_NEFF_TOOL "' build '" OPENNRT_EXAMPLE "' " + directory_ +
+                         "/good.neff >/dev/null")
+                            .c_str()),
+            0);
+  EXPECT_EQ(run("--neff good.neff"), 0) << out_;
+  const std::string whole = contents("/good.neff");
+  write("/cache/a/empty.neff", "");
+  write("/cache/b/cut.neff", whole.substr(0, whole.size() / 2));
+  std::string changed = whole;
+  changed[changed.size() / 2] ^= 1;
+  write("/cache/c/changed.neff", changed);
+  write("/cache/d/good.neff", whole);
+  EXPECT_EQ(run("--neff cache"), 1);
+  expect("models", "cache/a/empty.neff", "the file is empty", "remove it");
+  expect("models", "cache/b/cut.neff", "", "remove it");
+  expect("models", "cache/c/changed.neff", "", "remove it");
+  EXPECT_EQ(out_.find("good.neff"), std::string::npos);
+  EXPECT_EQ(run("--neff=good.neff", "OPENNRT_EMULATOR_PRODUCT=trn2.48xlarge"), 1);
+  expect("models", "good.neff", "compiled for sunda, but the device here is cayman",
+         "set OPENNRT_EMULATOR_PRODUCT=");
+  EXPECT_EQ(run("--neff nothing.neff"), 1);
+  expect("models", "nothing.neff", "no such file or directory", "name a model");
+  fs::create_directory(directory_ + "/none");
+  EXPECT_EQ(run("--neff none"), 1);
+  expect("models", "none", "holds no .neff file", "name the directory");
+}
+
+TEST_F(Doctor, WhoHasTheDevice) {
+  driver("2.27.4.0");
+  node();
+  const pid_t holder = ::fork();
+  if (holder == 0) {
+    const std::string path = directory_ + "/root/dev/neuron0";
+    if (std::freopen(path.c_str(), "r", stdin) != nullptr) execlp("sleep", "sleep", "60", nullptr);
+    _exit(1);
+  }
+  const std::string link = "/proc/" + std::to_string(holder) + "/fd/0";
+  std::error_code code;
+  while (fs::read_symlink(link, code).filename() != "neuron0") ::usleep(1000);
+  ::kill(holder, SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(::waitpid(holder, &status, WUNTRACED), holder);
+  EXPECT_EQ(run(), 1);
+  const std::string pid = std::to_string(holder);
+  expect("holders", "/dev/neuron0", "it is open in pid " + pid + " (sleep), stopped, running for ",
+         "kill " + pid);
+  ::kill(holder, SIGKILL);
+  ::waitpid(holder, &status, 0);
+}
+
+TEST_F(Doctor, SocketOfTheSharedDevice) {
+  const std::string machine =
+      "OPENNRT_EMULATOR_SCOPE=machine OPENNRT_EMULATOR_SOCKET=" + directory_ + "/s/emud.sock";
+  EXPECT_EQ(run("", machine), 0) << out_;
+  EXPECT_FALSE(fs::exists(directory_ + "/s"));  // nothing was started or made
+  fs::create_directory(directory_ + "/s");
+  fs::permissions(directory_ + "/s", fs::perms(0777));
+  EXPECT_EQ(run("", machine), 1);
+  expect("daemon", directory_ + "/s", "is not this user's alone", "chmod 0700");
+}
+
+// Answers the first message of a client with a refusal, as a daemon of another
+// release does.
+TEST_F(Doctor, DaemonOfAnotherRelease) {
+  fs::create_directory(directory_ + "/s");
+  fs::permissions(directory_ + "/s", fs::perms(0700));
+  const std::string socket = directory_ + "/s/emud.sock";
+  const int listener = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, socket.c_str(), sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(listener, 4), 0);
+  std::thread server([listener] {
+    char buffer[65536];
+    const int client = ::accept(listener, nullptr, nullptr);
+    if (client < 0) return;
+    if (::recv(client, buffer, sizeof buffer, 0) > 0) {
+      const char text[] = "opennrt-emud is OpenNRT 0.0.9, this process 0.1.0";
+      char message[48 + sizeof text] = {};
+      const std::uint32_t refused = 101, bytes = sizeof text - 1;
+      std::memcpy(message, &refused, 4);
+      std::memcpy(message + 4, &bytes, 4);
+      std::memcpy(message + 48, text, bytes);
+      ::send(client, message, 48 + bytes, MSG_NOSIGNAL);
+    }
+    ::close(client);
+  });
+  EXPECT_EQ(run("", "OPENNRT_EMULATOR_SCOPE=machine OPENNRT_EMULATOR_SOCKET=" + socket), 1);
+  ::shutdown(listener, SHUT_RDWR);
+  server.join();
+  ::close(listener);
+  expect("daemon", socket, "opennrt-emud is OpenNRT 0.0.9", "end that opennrt-emud");
+}
+
+TEST_F(Doctor, Usage) {
+  EXPECT_EQ(run("--help"), 0);
+  EXPECT_THAT(out_, HasSubstr("usage: opennrt doctor"));
+  EXPECT_EQ(run("--nonsense"), 2);
+  EXPECT_EQ(run("program"), 2);
+  EXPECT_THAT(errors_, HasSubstr("behind --"));
+  EXPECT_EQ(run("--json", "OPENNRT_DEVICE=kernel"), 1);
+  EXPECT_THAT(
+      out_, ContainsRegex("^\\[\n \\{\"check\": \"driver\", \"where\": "
+                          "\"/sys/module/neuron\", \"what\": \".*\", \"fix\": \".*\"\\}\n\\]\n$"));
+}
+
+}  // namespace
+}  // namespace opennrt
