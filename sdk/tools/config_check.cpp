@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cstdio>
 #include <iostream>
+#include <tuple>
 
 #include "command.h"
 #include "config/config.h"
@@ -97,8 +98,8 @@ std::vector<Remark> check(const std::string& file) {
       out.push_back(
           placed(file, row.where + ": " + std::string(row.key) + " has no effect in this release",
                  "note"));
-  std::stable_sort(out.begin(), out.end(), [](const Remark& a, const Remark& b) {
-    return std::pair(a.line, a.column) < std::pair(b.line, b.column);
+  std::sort(out.begin(), out.end(), [](const Remark& a, const Remark& b) {
+    return std::tie(a.line, a.column, a.text) < std::tie(b.line, b.column, b.text);
   });
   return out;
 }
