@@ -18,7 +18,7 @@ namespace opennrt::emu::launcher {
 namespace {
 
 constexpr int kMostInterpreters = 4;  // as the kernel follows them
-constexpr std::size_t kMostHeaders = 4096, kMostText = 1 << 20;
+constexpr std::size_t kMostHeaders = 4096, kMostRecords = 16384, kMostText = 16 << 20;
 
 class File {
  public:
@@ -138,7 +138,7 @@ class DynamicSection {
   void walk(std::uint64_t at, std::uint64_t count, Visit visit) const {
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, kMostHeaders); ++i) {
       Record record;
-      if (!file_.read(at, &record, sizeof record)) return;
+      if (++records_ > kMostRecords || !file_.read(at, &record, sizeof record)) return;
       const std::uint64_t next = visit(record, at);
       if (next == 0) return;
       at += next;
@@ -147,6 +147,7 @@ class DynamicSection {
 
   const File& file_;
   const Elf& elf_;
+  mutable std::size_t records_ = 0;
   std::vector<Elf64_Dyn> entries_;
   std::string strings_;
 };

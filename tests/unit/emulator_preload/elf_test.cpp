@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "run_program.h"
@@ -76,6 +78,41 @@ TEST_F(ElfTest, RealPrograms) {
   fits(OPENNRT_DIRECT);
   refused(OPENNRT_STATIC, "linked statically");
   EXPECT_TRUE(program_.is_static);
+}
+
+TEST_F(ElfTest, VersionsAndPathsOfARealLibrary) {
+  Linkage c;
+  std::string reason;
+  ASSERT_TRUE(read_library("/lib/x86_64-linux-gnu/libc.so.6", &c, &reason)) << reason;
+  EXPECT_EQ(c.soname, "libc.so.6");
+  EXPECT_EQ(std::count(c.offers_versions.begin(), c.offers_versions.end(), "GLIBC_2.2.5"), 1);
+  fits("/bin/ls");
+  EXPECT_EQ(program_.file, "/bin/ls");
+  EXPECT_EQ(program_.loader, kLoader);
+  const std::vector<std::string>& needs = program_.linkage.requires_versions["libc.so.6"];
+  EXPECT_EQ(std::count(needs.begin(), needs.end(), "GLIBC_2.2.5"), 1);
+  EXPECT_TRUE(program_.linkage.soname.empty() && program_.linkage.rpath.empty());
+}
+
+// Whatever stands there, it ends, and reads nothing that is not in the file.
+TEST_F(ElfTest, DamagedLibraries) {
+  std::string whole(std::filesystem::file_size("/bin/ls"), '\0');
+  std::ifstream("/bin/ls", std::ios::binary)
+      .read(whole.data(), static_cast<std::streamsize>(whole.size()));
+  std::minstd_rand random(7);
+  Linkage linkage;
+  std::string reason;
+  for (int i = 0; i < 300; ++i) {
+    std::string damaged = whole.substr(0, i % 3 == 0 ? random() % whole.size() : whole.size());
+    for (int n = 0; n < 40 && !damaged.empty(); ++n)
+      damaged[random() % std::min<std::size_t>(damaged.size(), 0x2000)] =
+          static_cast<char>(random());
+    read_library(write("damaged", damaged), &linkage, &reason);
+    inspect(write("damaged", damaged), &program_, &reason);
+  }
+  EXPECT_FALSE(read_library("/nonexistent", &linkage, &reason));
+  EXPECT_FALSE(read_library(write("text", "no library"), &linkage, &reason));
+  EXPECT_NE(reason.find("is no library"), std::string::npos) << reason;
 }
 
 TEST_F(ElfTest, Kinds) {
