@@ -167,3 +167,29 @@ function(opennrt_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT}
     ENVIRONMENT "${A_ENV}")
 endfunction()
+
+# Sanitizer builds read the standard headers once for all libraries. Other builds
+# do not, so that a missing #include is noticed there. DIRECTORY: its targets and
+# those below it; sources with options of their own are left out.
+function(opennrt_precompile directory)
+  if(NOT TARGET libraries_headers)
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/libraries_headers.cpp CONTENT "\n")
+    add_library(libraries_headers OBJECT ${CMAKE_BINARY_DIR}/libraries_headers.cpp)
+    target_link_libraries(libraries_headers PRIVATE opennrt_flags opennrt_fmt)
+    target_precompile_headers(libraries_headers PRIVATE <algorithm> <array> <atomic> <chrono>
+      <condition_variable> <filesystem> <fstream> <functional> <map> <memory> <mutex> <optional>
+      <set> <sstream> <string> <thread> <unordered_map> <vector> <fmt/format.h>)
+  endif()
+  get_property(targets DIRECTORY ${directory} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target ${targets})
+    get_target_property(type ${target} TYPE)
+    get_target_property(sources ${target} SOURCES)
+    if(type MATCHES "^(STATIC|SHARED|MODULE|OBJECT)_LIBRARY$" AND sources MATCHES "\\.cpp(;|$)")
+      target_precompile_headers(${target} REUSE_FROM libraries_headers)
+    endif()
+  endforeach()
+  get_property(below DIRECTORY ${directory} PROPERTY SUBDIRECTORIES)
+  foreach(subdirectory ${below})
+    opennrt_precompile(${subdirectory})
+  endforeach()
+endfunction()
