@@ -184,7 +184,7 @@ endfunction()
 
 # The standard headers, read once for all libraries of DIRECTORY and below it that
 # have no headers of their own. Not in the presets for development, where a missing
-# #include is to be noticed.
+# #include is to be noticed, and not with gcc, which then warns of these headers.
 function(opennrt_precompile directory)
   if(NOT TARGET libraries_headers)
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/libraries_headers.cpp CONTENT "\n")
