@@ -94,7 +94,9 @@ std::vector<const ProcessFigures*> sorted(const Figures& figures, Sort sort) {
       return a->rate.value_or(0) > b->rate.value_or(0);
     return a->totals.executions > b->totals.executions;
   };
-  std::stable_sort(out.begin(), out.end(), more);
+  std::sort(out.begin(), out.end(), [&](const ProcessFigures* a, const ProcessFigures* b) {
+    return more(a, b) || (!more(b, a) && a->pid < b->pid);
+  });
   return out;
 }
 
