@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Libraries of the distribution; packaging/quickstart.sh installs them.
 find_package(Threads REQUIRED)
-find_package(Poco REQUIRED COMPONENTS Foundation Util)
+find_package(Poco REQUIRED COMPONENTS Foundation Net Util)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(yaml-cpp REQUIRED)

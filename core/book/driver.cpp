@@ -180,4 +180,16 @@ Result<std::unique_ptr<Driver>> Driver::open(plugin::Loader& loader, const confi
   return driver;
 }
 
+Result<std::unique_ptr<Driver>> Driver::open_on(const nrtp_sys_port& port, plugin::Loader& loader,
+                                                const config::Config& config) {
+  std::unique_ptr<Driver> driver(new Driver);
+  if (const int error = port.attach(loader.host(), &driver->port_ctx_); error != 0)
+    return errno_status(error, std::string("attaching the port ") + port.name);
+  driver->port_ = &port;
+  driver->kernel_ = &port == plugin::libc_port();
+  driver->port_name_ = driver->kernel_ ? "kernel" : port.name;
+  ONRT_TRY(driver->choose_ndl(loader, config.text(config::Key::kNdl)));
+  return driver;
+}
+
 }  // namespace opennrt::book

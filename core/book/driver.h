@@ -22,6 +22,9 @@ class Driver {
   // no usable plugin, or a driver this runtime cannot drive; the message says
   // which of them and what to do.
   static Result<std::unique_ptr<Driver>> open(plugin::Loader& loader, const config::Config& config);
+  // Over a port that the caller has chosen, whatever `device` says.
+  static Result<std::unique_ptr<Driver>> open_on(const nrtp_sys_port& port, plugin::Loader& loader,
+                                                 const config::Config& config);
   ~Driver();  // detaches
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;

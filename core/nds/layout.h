@@ -25,6 +25,7 @@ inline constexpr std::uint32_t kDeviceCounters = 31;
 inline constexpr std::uint32_t kCoreCounters = 95;
 inline constexpr std::uint32_t kCores = 16;  // physical cores of a device
 inline constexpr std::uint32_t kModels = 64;
+inline constexpr std::uint32_t kMemorySlots = 5;  // uses of memory that are counted
 
 inline constexpr std::size_t kProcessInfoAt = 0x04E0;
 inline constexpr std::size_t kModelMapAt = 0x0520;

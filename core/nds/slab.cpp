@@ -34,6 +34,10 @@ int Slab::check_header() const {
   return atomic(word).load() == kHeader ? 0 : -EINVAL;
 }
 
+std::uint64_t Slab::header() const {
+  return base_ ? atomic(reinterpret_cast<std::uint64_t*>(base_)).load() : 0;
+}
+
 std::uint64_t* Slab::core_counter(std::int64_t core, std::uint32_t counter) const {
   if (!base_ || core < 0 || core >= kCores || counter >= kCoreCounters) return nullptr;
   const auto c = static_cast<std::uint64_t>(core);
@@ -84,22 +88,25 @@ void Slab::publish_bytes(std::size_t offset, const void* record, std::size_t byt
   std::memcpy(base_ + offset, image, bytes);
 }
 
-// A writer that keeps writing wins: the second copy is taken as it is.
-void Slab::read_bytes(std::size_t offset, void* record, std::size_t bytes) const {
+bool Slab::copy_bytes(std::size_t offset, void* record, std::size_t bytes) const {
   if (!base_) {
     std::memset(record, 0, bytes);
-    return;
+    return false;
   }
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    if (attempt != 0) usleep(kRecordPauseUs);
-    std::memcpy(record, base_ + offset, bytes);
-    std::uint32_t stored = 0;
-    std::memcpy(&stored, record, sizeof stored);
-    std::memset(record, 0, sizeof stored);
-    const bool whole = stored != 0 && hash_of(record, bytes) == stored;
-    std::memcpy(record, &stored, sizeof stored);
-    if (whole) return;
-  }
+  std::memcpy(record, base_ + offset, bytes);
+  std::uint32_t stored = 0;
+  std::memcpy(&stored, record, sizeof stored);
+  std::memset(record, 0, sizeof stored);
+  const bool whole = stored != 0 && hash_of(record, bytes) == stored;
+  std::memcpy(record, &stored, sizeof stored);
+  return whole;
+}
+
+// A writer that keeps writing wins: the second copy is taken as it is.
+void Slab::read_bytes(std::size_t offset, void* record, std::size_t bytes) const {
+  if (copy_bytes(offset, record, bytes) || !base_) return;
+  usleep(kRecordPauseUs);
+  copy_bytes(offset, record, bytes);
 }
 
 std::uint32_t hash_of(const void* data, std::size_t bytes) {

@@ -25,6 +25,7 @@ class Slab {
   void commit_header();
   // Waits once for a writer that is about to commit.
   int check_header() const;
+  std::uint64_t header() const;  // as it is
 
   // nullptr: there is no such counter.
   std::uint64_t* core_counter(std::int64_t core, std::uint32_t counter) const;
@@ -40,6 +41,9 @@ class Slab {
   // The record as it is, checked by its hash; twice at most.
   template <typename Record>
   void read(std::size_t offset, Record* out) const;
+  // Without a second look; false: it is not what its hash says.
+  template <typename Record>
+  bool read_once(std::size_t offset, Record* out) const;
   static std::size_t model_offset(std::uint32_t slot) {
     return kModelsAt + slot * sizeof(ModelRecord);
   }
@@ -47,6 +51,7 @@ class Slab {
  private:
   void publish_bytes(std::size_t offset, const void* record, std::size_t bytes);
   void read_bytes(std::size_t offset, void* record, std::size_t bytes) const;
+  bool copy_bytes(std::size_t offset, void* record, std::size_t bytes) const;
 
   unsigned char* base_ = nullptr;
 };
@@ -62,6 +67,11 @@ void Slab::publish(std::size_t offset, const Record& record) {
 template <typename Record>
 void Slab::read(std::size_t offset, Record* out) const {
   read_bytes(offset, out, sizeof *out);
+}
+
+template <typename Record>
+bool Slab::read_once(std::size_t offset, Record* out) const {
+  return copy_bytes(offset, out, sizeof *out);
 }
 
 // Atomic on the shared word. nullptr: -EINVAL.

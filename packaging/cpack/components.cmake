@@ -59,7 +59,8 @@ serves one device to several processes, and what lets unmodified programs see
 emulated device files.]])
 describe(tools "command line tools of the OpenNRT runtime" [[
 The command opennrt: run models, look into them, take them apart and build
-them, list settings and plugins, show and replay recordings of driver calls.]])
+them, list settings and plugins, show and replay recordings of driver calls,
+watch what processes do on the devices, as text, JSON and for Prometheus.]])
 describe(dev "OpenNRT headers for clients and plugins" [[
 Headers, pkg-config and CMake files for programs that use the runtime, and the
 interface that plugins for other silicon are built against.]])

@@ -38,6 +38,8 @@ void usage(std::FILE* to) {
   std::fprintf(to, "usage: opennrt SUBCOMMAND [options]   (opennrt SUBCOMMAND --help)\n");
   for (const Subcommand& s : kSubcommands) std::fprintf(to, "  %-10s %s\n", s.name, s.summary);
   std::fprintf(to, "  %-10s %s\n", "ls", "list devices, cores, who has them, driver, plugins");
+  std::fprintf(to, "  %-10s %s\n", "top", "show what processes do on the devices, live");
+  std::fprintf(to, "  %-10s %s\n", "monitor", "the same as JSON lines and for Prometheus");
   std::fprintf(to, "  %-10s %s\n", "doctor", "say why programs do not get what they ask for");
   std::fprintf(to, "  %-10s %s\n", "exec", "make a program use this library");
   std::fprintf(to, "  %-10s %s\n", "emu", "run an unmodified program on the software device");

@@ -48,4 +48,8 @@ std::vector<std::string> seeds_config_yaml();
 void fuzz_port_trace(const std::uint8_t* data, std::size_t size);
 std::vector<std::string> seeds_port_trace();
 
+// A data store of another process: read, and shown as text, JSON and metrics.
+void fuzz_data_store(const std::uint8_t* data, std::size_t size);
+std::vector<std::string> seeds_data_store();
+
 }  // namespace opennrt::fuzz

@@ -32,6 +32,7 @@ const Target kTargets[] = {
     {"driver", fuzz_driver, seeds_driver},
     {"config_yaml", fuzz_config_yaml, seeds_config_yaml},
     {"port_trace", fuzz_port_trace, seeds_port_trace},
+    {"data_store", fuzz_data_store, seeds_data_store},
 };
 
 // Text that parsers treat specially.

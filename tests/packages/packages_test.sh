@@ -69,9 +69,9 @@ for package in "$work"/packages/old/*.deb; do
 done
 ok "copyright, changelog, names"
 if command -v systemd-analyze >/dev/null; then
-  dpkg-deb -x "$work"/packages/old/opennrt-emulator_*.deb "$work/units"
+  for package in emulator tools; do dpkg-deb -x "$work"/packages/old/opennrt-${package}_*.deb "$work/units"; done
   sed -i "s|ExecStart=/usr/bin|ExecStart=$work/units/usr/bin|" "$work"/units/usr/lib/systemd/user/*.service
-  said=$(systemd-analyze --user --man=no verify "$work"/units/usr/lib/systemd/user/opennrt-emud.* 2>&1 |
+  said=$(systemd-analyze --user --man=no verify "$work"/units/usr/lib/systemd/user/opennrt-* 2>&1 |
     grep opennrt || true)
   [ -z "$said" ] || fail "units: $said"
   ok "units"

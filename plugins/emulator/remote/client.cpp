@@ -209,6 +209,7 @@ Client::State::Connected Client::State::greet(Connection& connection, const Fork
   std::strncpy(payload.data(), OPENNRT_VERSION, sizeof(Hello) - 1);
   for (const Setting& s : options.settings) payload += s.first + "=" + s.second + "\n";
   Head hello{.kind = Kind::kHello};
+  hello.result = options.watch ? kWatches : 0;
   hello.arg[0] = kHelloMagic;
   hello.arg[1] = kProtocol;
   hello.arg[2] = process_start_time(getpid());

@@ -35,6 +35,7 @@ struct Options {
   std::string socket;  // empty: default_socket()
   std::string daemon;  // path of opennrt-emud, empty: find_daemon()
   bool start = true;   // start the daemon when none serves the socket
+  bool watch = false;  // only looks: does not keep a daemon that is idle
   // What the machine must be: emulator.* keys and their values. A daemon that is
   // started gets them too; a running one with other values is refused.
   std::vector<Setting> settings;

@@ -31,7 +31,7 @@ ProcessTable::~ProcessTable() {
 }
 
 std::shared_ptr<Process> ProcessTable::find(std::uint32_t pid, std::uint32_t uid,
-                                            std::uint64_t start_time, int socket,
+                                            std::uint64_t start_time, int socket, bool watches,
                                             std::string* error) {
   std::unique_lock lock(mutex_);
   // One that has ended makes room for a new one of its number.
@@ -89,6 +89,7 @@ std::shared_ptr<Process> ProcessTable::find(std::uint32_t pid, std::uint32_t uid
     return nullptr;
   }
   place->connections.insert(socket);
+  place->user |= !watches;
   return place;
 }
 
@@ -194,6 +195,14 @@ void ProcessTable::settle(Process& caller) {
 std::size_t ProcessTable::size() {
   std::lock_guard lock(mutex_);
   return processes_.size();
+}
+
+bool ProcessTable::any_user() {
+  std::lock_guard lock(mutex_);
+  return std::any_of(processes_.begin(), processes_.end(), [](const auto& entry) {
+    std::lock_guard own(entry.second->mutex);
+    return entry.second->user;
+  });
 }
 
 bool ProcessTable::knows(std::uint32_t pid) {

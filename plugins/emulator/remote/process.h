@@ -35,6 +35,7 @@ struct Process {
   Descriptors descriptors;    // -> of the machine
   std::set<int> connections;  // sockets
   std::size_t mappings = 0, forks = 0;
+  bool user = false;  // has a connection, or had one, that does not only watch
   bool dead = false;
   bool released = false;  // by somebody, who may not have ended
   bool freed = false;     // nothing is left
@@ -60,7 +61,7 @@ class ProcessTable {
   // The process of that pid, made when it is new; nullptr with *error (-errno and
   // text) when it is not there or there are too many.
   std::shared_ptr<Process> find(std::uint32_t pid, std::uint32_t uid, std::uint64_t start_time,
-                                int socket, std::string* error);
+                                int socket, bool watches, std::string* error);
   // The connection is over. Releases what a dead process held, when it was the last.
   void leave(const std::shared_ptr<Process>& process, int socket);
   // Watches that have fired.
@@ -69,6 +70,7 @@ class ProcessTable {
   // end finds it so. Not for long, should a request of such a process not end.
   void settle(Process& caller);
   std::size_t size();
+  bool any_user();
   bool knows(std::uint32_t pid);
   void close_connections();
 

@@ -14,6 +14,7 @@
 namespace opennrt::emu::remote {
 
 inline constexpr std::uint32_t kProtocol = 1;
+inline constexpr std::int64_t kWatches = 1;  // this process does not use the machine
 inline constexpr std::uint64_t kHelloMagic = 0x31444D5545545052;
 // Largest payload; both sides keep one buffer of this size per connection.
 inline constexpr std::size_t kMaxPayload = 64 << 10;
@@ -23,7 +24,7 @@ inline constexpr std::size_t kEagerBytes = 256;
 enum class Kind : std::uint32_t {
   // To the daemon. Arguments in `arg`, texts in the payload.
   kHello = 1,    // arg: magic, protocol, start time of the process, pid as it sees itself;
-                 // payload: Hello
+                 // result: kWatches or 0; payload: Hello
   kOpen,         // flags; path
   kClose,        // fd
   kDuplicate,    // fd

@@ -294,13 +294,15 @@ void Server::accept_one() {
   const auto body = [](void* p) -> void* {
     const std::unique_ptr<Start> mine(static_cast<Start*>(p));
     Server& server = *mine->server;
+    bool watching = false;
     try {
-      Session(server, mine->socket).run();
+      Session(server, mine->socket, &watching).run();
     } catch (...) {
       // No memory to begin with: the connection is closed.
     }
     std::lock_guard lock(server.sessions_mutex_);
     --server.sessions_;
+    server.watching_ -= watching;
     server.sessions_changed_.notify_all();
     return nullptr;
   };
@@ -313,11 +315,17 @@ void Server::accept_one() {
   --sessions_;
 }
 
+void Server::watches(bool* watching) {
+  std::lock_guard lock(sessions_mutex_);
+  *watching = true;
+  ++watching_;
+}
+
 bool Server::idle_since(std::uint64_t now) {
-  bool used = processes_.size() != 0;
+  bool used = processes_.any_user();
   if (!used) {
     std::lock_guard lock(sessions_mutex_);
-    used = sessions_ != 0;
+    used = sessions_ != watching_;
   }
   if (used)
     idle_ms_ = 0;

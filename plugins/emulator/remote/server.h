@@ -70,6 +70,8 @@ class Server {
   std::string difference(const std::string& asked) const;
   // After a request: runs what it made runnable.
   void wake_devices();
+  // A connection that does not keep the machine: its *watching is set.
+  void watches(bool* watching);
 
  private:
   struct Runner {
@@ -98,7 +100,7 @@ class Server {
   std::size_t most_sessions_ = 0;
   std::mutex sessions_mutex_;
   std::condition_variable sessions_changed_;
-  std::size_t sessions_ = 0;
+  std::size_t sessions_ = 0, watching_ = 0;
 };
 
 }  // namespace opennrt::emu::remote

@@ -31,8 +31,12 @@ int number_of(std::uint64_t argument) {
 
 }  // namespace
 
-Session::Session(Server& server, int socket)
-    : server_(server), channel_(socket), memory_(*this), shown_(server.regions().size()) {}
+Session::Session(Server& server, int socket, bool* watching)
+    : server_(server),
+      watching_(watching),
+      channel_(socket),
+      memory_(*this),
+      shown_(server.regions().size()) {}
 
 Session::~Session() {
   if (inheritance_) server_.processes().give_up(inheritance_);
@@ -84,9 +88,11 @@ bool Session::greet() {
   if (const std::string other = server_.difference(asked); !other.empty())
     return refuse(-EINVAL, here + other);
   std::string error;
-  process_ = server_.processes().find(static_cast<std::uint32_t>(peer.pid), peer.uid,
-                                      hello.head.arg[2], channel_.fd(), &error);
+  process_ =
+      server_.processes().find(static_cast<std::uint32_t>(peer.pid), peer.uid, hello.head.arg[2],
+                               channel_.fd(), hello.head.result == kWatches, &error);
   if (!process_) return refuse(-EAGAIN, here + ": " + error);
+  if (hello.head.result == kWatches) server_.watches(watching_);
   Head welcome{.kind = Kind::kWelcome};
   welcome.arg[0] = static_cast<std::uint64_t>(getpid());
   const std::string& log = server_.options().log;

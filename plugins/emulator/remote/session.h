@@ -19,7 +19,8 @@ class Server;
 
 class Session {
  public:
-  Session(Server& server, int socket);
+  // *watching: set while it runs, when its process only watches.
+  Session(Server& server, int socket, bool* watching);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -43,6 +44,7 @@ class Session {
   int prepare_fork();
 
   Server& server_;
+  bool* const watching_;
   Channel channel_;
   std::shared_ptr<Process> process_;
   std::shared_ptr<Inheritance> inheritance_;

@@ -20,16 +20,18 @@ struct Files {
   std::function<bool(const std::string&)> exists;
   std::function<std::string(const std::string&)> line;
   std::function<std::string(const std::string&)> ask;  // a software device's control channel
+  bool openers = false;  // processes that have a node open are looked for
 };
 
-Files system_files(const Surroundings& here) {
+Files system_files(const Surroundings& here, bool openers) {
   return {.exists =
               [&here](const std::string& path) {
                 std::error_code code;
                 return std::filesystem::exists(here.system(path), code);
               },
           .line = [&here](const std::string& path) { return here.line_of(path); },
-          .ask = [](const std::string&) { return std::string(); }};
+          .ask = [](const std::string&) { return std::string(); },
+          .openers = openers};
 }
 
 Files daemon_files(emu::remote::Client& client) {
@@ -45,7 +47,8 @@ Files daemon_files(emu::remote::Client& client) {
               [&client](const std::string& request) {
                 std::string reply;
                 return client.control(request.c_str(), &reply) >= 0 ? reply : std::string();
-              }};
+              },
+          .openers = false};
 }
 
 std::optional<std::uint64_t> number(const std::string& text) {
@@ -58,6 +61,11 @@ std::uint32_t arch_number(const std::string& text) {
   return text.starts_with("NCv")
              ? static_cast<std::uint32_t>(std::strtoul(text.c_str() + 3, nullptr, 10))
              : 0;
+}
+
+// "NDv3" -> "v3"
+std::string version_number(const std::string& text) {
+  return text.starts_with("NDv") ? text.substr(2) : std::string();
 }
 
 const nrtp_product* find_product(const nrtp_arch_plugin& arch, const std::string& name) {
@@ -89,6 +97,13 @@ class Collector {
     Device device;
     device.index = index;
     device.silicon = files_.line(directory + "/info/architecture/device_name");
+    device.version = version_number(files_.line(directory + "/info/architecture/arch_type"));
+    const auto errors = [&](const char* name) {
+      return number(files_.line(directory + "/stats/hardware/" + name));
+    };
+    device.sram_uncorrected = errors("sram_ecc_uncorrected");
+    device.hbm_uncorrected = errors("mem_ecc_uncorrected");
+    device.hbm_repairable = errors("mem_ecc_repairable_uncorrected");
     device.arch_type =
         arch_number(files_.line(directory + "/neuron_core0/info/architecture/arch_type"));
     const auto plugin = device.arch_type != 0
@@ -132,6 +147,7 @@ class Collector {
         device.processes.push_back(
             holder_of(std::strtol(line.c_str(), nullptr, 10), line.substr(blank + 1)));
     }
+    if (!files_.openers) return;
     for (const long pid : openers(here_.system("/dev/neuron" + std::to_string(device.index))))
       device.processes.push_back(holder_of(pid));
   }
@@ -151,6 +167,7 @@ class Collector {
       out_->good = false;
       return;
     }
+    out_->lnc = *size;
     std::uint32_t physical = 0;
     for (Device& device : out_->devices)
       for (Core& core : device.cores) core.logical = physical++ / *size;
@@ -178,9 +195,9 @@ class Collector {
   const nrtp_product* product_ = nullptr;
 };
 
-void collect_kernel(Surroundings& here, Listing* out) {
+void collect_kernel(Surroundings& here, bool openers, Listing* out) {
   out->served_by = "kernel";
-  const Files files = system_files(here);
+  const Files files = system_files(here, openers);
   Collector(here, files, out).run();
   if (!out->devices.empty()) return;
   out->served_by.clear();
@@ -192,15 +209,18 @@ void collect_kernel(Surroundings& here, Listing* out) {
                           "nodes in";
 }
 
-void collect_daemon(Surroundings& here, Listing* out) {
+void collect_daemon(Surroundings& here, std::unique_ptr<emu::remote::Client>* kept, Listing* out) {
   const std::string socket = here.socket();
   std::string error;
-  std::unique_ptr<emu::remote::Client> client;
   std::error_code code;
-  if (std::filesystem::exists(socket, code)) {
+  std::unique_ptr<emu::remote::Client>& client = *kept;
+  if (client != nullptr) {
+    // As it was.
+  } else if (std::filesystem::exists(socket, code)) {
     emu::remote::Options options;
     options.socket = socket;
     options.start = false;
+    options.watch = true;
     client = emu::remote::Client::attach(options, &error);
   } else {
     error = "nothing serves " + socket;
@@ -219,20 +239,22 @@ void collect_daemon(Surroundings& here, Listing* out) {
       "opennrt-emud (pid " + std::to_string(client->daemon_pid()) + ", " + socket + ")";
   const Files files = daemon_files(*client);
   Collector(here, files, out).run();
+  const std::string lost = client->lost();
+  if (lost.empty()) return;
+  *out = Listing();
+  out->reason = "the software device is lost: " + lost;
 }
 
-}  // namespace
-
-Listing collect(Surroundings& here) {
+Listing collect_all(Surroundings& here, std::unique_ptr<emu::remote::Client>* client,
+                    bool openers) {
   Listing out;
-  out.plugins = here.loader().list_candidates();
   if (!here.loaded().status.is_ok()) {
     out.good = false;
     out.reason = here.loaded().status.message();
   } else if (here.on_kernel()) {
-    collect_kernel(here, &out);
+    collect_kernel(here, openers, &out);
   } else if (here.shared_machine()) {
-    collect_daemon(here, &out);
+    collect_daemon(here, client, &out);
   } else if (here.on_emulator()) {
     out.reason =
         "there is no device to show: every process has a software device of its own, which begins "
@@ -243,6 +265,19 @@ Listing collect(Surroundings& here) {
                  " has no devices of the machine to show";
   }
   return out;
+}
+
+}  // namespace
+
+Listing collect(Surroundings& here) {
+  std::unique_ptr<emu::remote::Client> client;
+  Listing out = collect_all(here, &client, true);
+  out.plugins = here.loader().list_candidates();
+  return out;
+}
+
+Listing collect_devices(Surroundings& here, std::unique_ptr<emu::remote::Client>* client) {
+  return collect_all(here, client, false);
 }
 
 }  // namespace opennrt::tools

@@ -83,6 +83,44 @@ TEST_F(Daemon, StartsOnDemandAndEndsWhenIdle) {
   EXPECT_NE(client->daemon_pid(), pid);
 }
 
+// Who only looks keeps it from nothing; whoever uses it does.
+TEST_F(Daemon, WatchersDoNotKeepAnIdleOne) {
+  std::string error;
+  auto user = attach(&error);
+  ASSERT_TRUE(user) << error;
+  const std::uint32_t pid = user->daemon_pid();
+  // In a process of its own: this one is a user.
+  int line[2];
+  ASSERT_EQ(pipe(line), 0);
+  const pid_t watcher = fork();
+  if (watcher == 0) {
+    ::close(line[0]);
+    Options o;
+    o.socket = socket();
+    o.start = false;
+    o.watch = true;
+    std::string refused;
+    const auto client = Client::attach(o, &refused);
+    if (!client || client->exists("/dev/neuron0") != 1) _exit(1);
+    if (write(line[1], "!", 1) != 1) _exit(2);
+    // It has a thread with a connection, and a device open, until the end.
+    const int fd = client->open("/dev/neuron0", 2);
+    while (client->exists("/dev/neuron0") == 1) usleep(50'000);
+    _exit(fd >= 0 && !client->lost().empty() ? 0 : 3);
+  }
+  ::close(line[1]);
+  char ready = 0;
+  ASSERT_EQ(read(line[0], &ready, 1), 1);
+  ::close(line[0]);
+  usleep(1'500'000);  // longer than it may be idle
+  EXPECT_TRUE(lives(pid));
+  user.reset();
+  int status = 0;
+  ASSERT_EQ(waitpid(watcher, &status, 0), watcher);
+  EXPECT_EQ(status, 0);
+  EXPECT_FALSE(std::filesystem::exists(socket()));
+}
+
 TEST_F(Daemon, ASocketThatNobodyServesIsReplaced) {
   ASSERT_TRUE(std::filesystem::create_directory(directory.file("machine")));
   const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
