@@ -4,15 +4,14 @@
 // are disjoint and cover every BAR 0 address the plugin hands out.
 #include <set>
 
-#include "arch_modules.h"
+#include "arch/arch_case.h"
 
-namespace opennrt::arch_test {
+namespace opennrt::conform {
 namespace {
 
-class Address : public ArchTest {};
-ONRT_ARCH_SUITE(Address);
+class ArchAddress : public ArchCase {};
 
-TEST_P(Address, TileWindowsDecodeAtBothEdges) {
+ARCH_CASE(ArchAddress, TileWindowsDecodeAtBothEdges) {
   struct Window {
     std::uint64_t local, bytes;
     std::uint32_t kind;
@@ -34,7 +33,7 @@ TEST_P(Address, TileWindowsDecodeAtBothEdges) {
   }
 }
 
-TEST_P(Address, PartitionsFitTheirWindows) {
+ARCH_CASE(ArchAddress, PartitionsFitTheirWindows) {
   EXPECT_LE(geometry().sbuf_partitions * geometry().sbuf_partition_stride,
             geometry().sbuf_window_bytes);
   EXPECT_LE(geometry().sbuf_partition_bytes, geometry().sbuf_partition_stride);
@@ -44,7 +43,7 @@ TEST_P(Address, PartitionsFitTheirWindows) {
   EXPECT_EQ(geometry().psum_banks * geometry().psum_bank_bytes, geometry().psum_partition_bytes);
 }
 
-TEST_P(Address, SemaphoresAndEventsDecodeToDistinctWords) {
+ARCH_CASE(ArchAddress, SemaphoresAndEventsDecodeToDistinctWords) {
   std::set<std::uint64_t> seen;
   for (std::uint32_t core = 0; core < product()->cores; ++core) {
     for (std::uint32_t i = 0; i < geometry().semaphores; ++i) {
@@ -72,7 +71,7 @@ TEST_P(Address, SemaphoresAndEventsDecodeToDistinctWords) {
   }
 }
 
-TEST_P(Address, NxBlocksDecodeToTheirEngine) {
+ARCH_CASE(ArchAddress, NxBlocksDecodeToTheirEngine) {
   for (std::uint32_t core = 0; core < product()->cores; ++core) {
     for (std::uint32_t engine = 0; engine < geometry().engines; ++engine) {
       const std::uint64_t device = address().nx_device(product(), core, engine);
@@ -92,7 +91,7 @@ TEST_P(Address, NxBlocksDecodeToTheirEngine) {
   }
 }
 
-TEST_P(Address, RegisterBlocksDecode) {
+ARCH_CASE(ArchAddress, RegisterBlocksDecode) {
   for (std::uint32_t core = 0; core < product()->cores; ++core) {
     const auto csr = decode(address().tpb_csr_device(product(), core) + 0x20);
     EXPECT_EQ(csr.kind, NRTP_ADDR_TPB_CSR);
@@ -110,7 +109,7 @@ TEST_P(Address, RegisterBlocksDecode) {
   }
 }
 
-TEST_P(Address, TableMemoriesDecodeToTheirTileLocalPlace) {
+ARCH_CASE(ArchAddress, TableMemoriesDecodeToTheirTileLocalPlace) {
   const nrtp_arch_tables& tables = *arch().tables;
   const auto check = [&](const nrtp_table_slot* slots, std::uint32_t n, std::uint32_t engine) {
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -127,7 +126,7 @@ TEST_P(Address, TableMemoriesDecodeToTheirTileLocalPlace) {
   check(tables.act, tables.n_act, NRTP_ENGINE_ACT);
 }
 
-TEST_P(Address, HbmDecodesAtBothEdgesAndMapsIntoBar4) {
+ARCH_CASE(ArchAddress, HbmDecodesAtBothEdgesAndMapsIntoBar4) {
   for (std::uint32_t i = 0; i < geometry().n_hbm; ++i) {
     const nrtp_hbm_channel& channel = geometry().hbm[i];
     const std::uint64_t bytes = product()->hbm_channel_bytes;
@@ -149,7 +148,7 @@ TEST_P(Address, HbmDecodesAtBothEdgesAndMapsIntoBar4) {
   }
 }
 
-TEST_P(Address, EveryCoreHasOneHbmAndEveryHbmNamesItsCores) {
+ARCH_CASE(ArchAddress, EveryCoreHasOneHbmAndEveryHbmNamesItsCores) {
   std::set<std::uint32_t> listed;
   for (std::uint32_t hbm = 0; hbm < geometry().n_hbm; ++hbm) {
     std::uint32_t cores[16] = {};
@@ -168,7 +167,7 @@ TEST_P(Address, EveryCoreHasOneHbmAndEveryHbmNamesItsCores) {
   EXPECT_EQ(listed.size(), product()->cores);
 }
 
-TEST_P(Address, TopspAndHostAndConstantsDecode) {
+ARCH_CASE(ArchAddress, TopspAndHostAndConstantsDecode) {
   for (std::uint32_t id = 0; id < geometry().topsps; ++id) {
     const auto c = decode(address().topsp_device(product(), id) + 0x1800);
     EXPECT_EQ(c.kind, NRTP_ADDR_TOPSP);
@@ -189,7 +188,7 @@ TEST_P(Address, TopspAndHostAndConstantsDecode) {
   }
 }
 
-TEST_P(Address, RegionsAreSortedDisjointAndInvertible) {
+ARCH_CASE(ArchAddress, RegionsAreSortedDisjointAndInvertible) {
   std::uint32_t n = 0;
   const nrtp_csr_region* regions = address().csr_regions(product(), &n);
   ASSERT_GT(n, 0u);
@@ -208,7 +207,7 @@ TEST_P(Address, RegionsAreSortedDisjointAndInvertible) {
   }
 }
 
-TEST_P(Address, OutOfRangeArgumentsGiveNoAddress) {
+ARCH_CASE(ArchAddress, OutOfRangeArgumentsGiveNoAddress) {
   const auto& a = address();
   const std::uint32_t cores = product()->cores;
   for (std::uint32_t core : {cores, cores + 1000, UINT32_MAX}) {
@@ -240,7 +239,7 @@ TEST_P(Address, OutOfRangeArgumentsGiveNoAddress) {
   EXPECT_EQ(a.bar0_to_device(product(), UINT64_MAX), UINT64_MAX);
 }
 
-TEST_P(Address, MissingProductIsRefused) {
+ARCH_CASE(ArchAddress, MissingProductIsRefused) {
   const auto& a = address();
   EXPECT_EQ(a.local_to_device(nullptr, 0, 0), UINT64_MAX);
   EXPECT_EQ(a.local_to_bar0(nullptr, 0, 0), UINT64_MAX);
@@ -254,7 +253,7 @@ TEST_P(Address, MissingProductIsRefused) {
   EXPECT_EQ(n, 0u);
 }
 
-TEST_P(Address, HolesDecodeToNothingAndLeaveTheResultAlone) {
+ARCH_CASE(ArchAddress, HolesDecodeToNothingAndLeaveTheResultAlone) {
   nrtp_addr_class c{};
   c.kind = 77;
   for (std::uint64_t hole : {dma().event_const_addr[1] + 4, UINT64_MAX,
@@ -266,4 +265,4 @@ TEST_P(Address, HolesDecodeToNothingAndLeaveTheResultAlone) {
 }
 
 }  // namespace
-}  // namespace opennrt::arch_test
+}  // namespace opennrt::conform

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a built-in table says of its kernel driver, and any table of the
-// instructions it executes itself.
+// What a table says of its kernel driver, and of the instructions it executes itself.
 #include <algorithm>
 #include <array>
 #include <set>
 
-#include "arch_modules.h"
+#include "arch/arch_case.h"
 
-namespace opennrt::arch_test {
+namespace opennrt::conform {
 namespace {
 
-class Driver : public ArchTest {
+class ArchDriver : public ArchCase {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(NRTP_HAS(nrtp_arch_plugin, &arch(), driver));
-    ASSERT_NE(arch().driver, nullptr);
+    ArchCase::SetUp();
+    if (HasFatalFailure() || IsSkipped()) return;
+    if (!NRTP_HAS(nrtp_arch_plugin, &arch(), driver) || arch().driver == nullptr)
+      GTEST_SKIP() << "not offered";
     ASSERT_GE(driver().size, sizeof driver());
   }
   const nrtp_arch_driver& driver() const { return *arch().driver; }
@@ -28,18 +29,18 @@ class Driver : public ArchTest {
   }
 };
 
-TEST_P(Driver, InterfaceVersionsAreARange) {
+ARCH_CASE(ArchDriver, InterfaceVersionsAreARange) {
   EXPECT_NE(driver().compat_min, 0u);
   EXPECT_LE(driver().compat_min, driver().compat_max);
 }
 
-TEST_P(Driver, HostMemoryIsToldByItsMask) {
+ARCH_CASE(ArchDriver, HostMemoryIsToldByItsMask) {
   EXPECT_EQ(geometry().host_window_base & driver().host_window_mask, geometry().host_window_base);
   for (std::uint32_t i = 0; i < geometry().n_hbm; ++i)
     EXPECT_NE(geometry().hbm[i].base & driver().host_window_mask, geometry().host_window_base);
 }
 
-TEST_P(Driver, MapsAndWindowsLieInTheirBar) {
+ARCH_CASE(ArchDriver, MapsAndWindowsLieInTheirBar) {
   for (std::uint32_t i = 0; i < driver().n_maps; ++i) {
     const nrtp_driver_map& m = driver().maps[i];
     EXPECT_LE(m.block, NRTP_DRIVER_HBM + 0u) << i;
@@ -66,13 +67,13 @@ TEST_P(Driver, MapsAndWindowsLieInTheirBar) {
     EXPECT_LE(regions[i].bar0 + regions[i].bytes, driver().bar0_bytes) << regions[i].name;
 }
 
-TEST_P(Driver, EnginesThatClearMemoryExist) {
+ARCH_CASE(ArchDriver, EnginesThatClearMemoryExist) {
   for (std::uint32_t hbm = 0; hbm < geometry().n_hbm; ++hbm)
     for (std::uint32_t i = 0; i < driver().n_scrub_engines; ++i)
       EXPECT_LT(hbm * driver().scrub_stride + driver().scrub_engines[i], geometry().dma_total);
 }
 
-TEST_P(Driver, NeighboursAndRoutesFitTheBoard) {
+ARCH_CASE(ArchDriver, NeighboursAndRoutesFitTheBoard) {
   const std::uint32_t devices = product()->devices;
   std::set<std::uint32_t> routes;
   for (std::uint32_t d = 0; d < devices; ++d) {
@@ -94,11 +95,10 @@ TEST_P(Driver, NeighboursAndRoutesFitTheBoard) {
   const int status = driver().neighbours(product(), devices, 0, nullptr, &n);
   EXPECT_EQ(status, n == 0 ? NRTP_OK : NRTP_RESOURCE);
 }
-ONRT_ARCH_SUITE(Driver);
 
-class Instructions : public ArchTest {};
+class ArchInstructions : public ArchCase {};
 
-TEST_P(Instructions, RecordLayoutsAreNamed) {
+ARCH_CASE(ArchInstructions, RecordLayoutsAreNamed) {
   if (!NRTP_HAS(nrtp_arch_ib, arch().ib, isa)) return;
   EXPECT_TRUE(arch().ib->isa == 0 ||
               (arch().ib->isa >= NRTP_ISA_SUNDA && arch().ib->isa <= NRTP_ISA_MARIANA))
@@ -106,7 +106,7 @@ TEST_P(Instructions, RecordLayoutsAreNamed) {
 }
 
 // What is claimed is executed, and refused by name when it makes no sense.
-TEST_P(Instructions, ClaimedOnesRefuseRecordsTheyCannotExecute) {
+ARCH_CASE(ArchInstructions, ClaimedOnesRefuseRecordsTheyCannotExecute) {
   const nrtp_arch_semantics* own = arch().semantics;
   if (own == nullptr) return;  // optional
   ASSERT_NE(own->claims, nullptr);
@@ -144,7 +144,6 @@ TEST_P(Instructions, ClaimedOnesRefuseRecordsTheyCannotExecute) {
   }
   EXPECT_NE(claimed, 0u) << "a group that claims nothing";
 }
-ONRT_ARCH_SUITE(Instructions);
 
 }  // namespace
-}  // namespace opennrt::arch_test
+}  // namespace opennrt::conform

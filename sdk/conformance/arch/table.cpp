@@ -6,58 +6,103 @@
 #include <set>
 #include <string>
 
-#include "arch_modules.h"
+#include "arch/arch_case.h"
 
-namespace opennrt::arch_test {
+namespace opennrt::conform {
 namespace {
 
-TEST(ArchModules, AtLeastOneIsBuilt) {
-  ASSERT_FALSE(modules().empty());
-  for (const Module& module : modules()) {
-    ASSERT_NE(module.query, nullptr) << module.path;
-    ASSERT_NE(module.plugin, nullptr) << module.path;
+class ArchTable : public ArchCase {};
+
+// What can be said before the groups are used.
+class ArchGroups : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (subject().problem().empty() && subject().kind() != NRTP_KIND_ARCH)
+      GTEST_SKIP() << "no arch plugin";
+    ASSERT_NE(subject().arch(), nullptr) << subject().problem();
   }
-}
+  const nrtp_arch_plugin& arch() const { return *subject().arch(); }
+};
 
-TEST(ArchModules, QueryAnswersTheKnownMajorOnly) {
-  for (const Module& module : modules()) {
-    EXPECT_EQ(module.query(1, 0), module.plugin);
-    EXPECT_EQ(module.query(1, 99), module.plugin);
-    EXPECT_EQ(module.query(2, 0), nullptr);
-    EXPECT_EQ(module.query(0, 0), nullptr);
-    EXPECT_EQ(module.query(UINT32_MAX, 0), nullptr);
-  }
-}
-
-class Table : public ArchTest {};
-ONRT_ARCH_SUITE(Table);
-
-TEST_P(Table, HeadAndMandatoryMembers) {
+TEST_F(ArchGroups, MandatoryOnesAreThere) {
   const nrtp_arch_plugin& p = arch();
-  EXPECT_EQ(p.head.size, sizeof(nrtp_arch_plugin));
-  EXPECT_EQ(p.head.magic, 0x5054524eu);
-  EXPECT_EQ(p.head.kind, static_cast<std::uint32_t>(NRTP_KIND_ARCH));
-  EXPECT_EQ(p.head.abi_major, 1u);
-  EXPECT_EQ(std::string(p.head.build).rfind("san=" OPENNRT_BUILD_SAN ";version=", 0), 0u);
-  ASSERT_NE(p.geometry, nullptr);
+  EXPECT_NE(p.geometry, nullptr);
+  EXPECT_NE(p.address, nullptr);
+  EXPECT_NE(p.dma, nullptr);
+  EXPECT_NE(p.sync, nullptr);
+  EXPECT_NE(p.caps, nullptr);
+  EXPECT_NE(p.ib, nullptr);
+  EXPECT_NE(p.tables, nullptr);
+  EXPECT_NE(p.neff_targets, nullptr);
+  EXPECT_NE(p.products, nullptr);
+  EXPECT_NE(p.attach, nullptr);
+  EXPECT_NE(p.detach, nullptr);
+}
+
+TEST_F(ArchGroups, SizesAreThoseOfTheirVersion) {
+  const nrtp_arch_plugin& p = arch();
+  const auto group = [](const auto* table, std::size_t first, std::size_t newest) {
+    if (table == nullptr) return;
+    EXPECT_GE(table->size, first);
+    if (subject().head()->abi_minor <= NRTP_ARCH_ABI_MINOR) {
+      EXPECT_LE(table->size, newest);
+    }
+  };
+  group(p.geometry, sizeof *p.geometry, sizeof *p.geometry);
+  group(p.address, sizeof *p.address, sizeof *p.address);
+  group(p.dma, sizeof *p.dma, sizeof *p.dma);
+  group(p.sync, sizeof *p.sync, sizeof *p.sync);
+  group(p.caps, sizeof *p.caps, sizeof *p.caps);
+  group(p.ib, offsetof(nrtp_arch_ib, isa), sizeof *p.ib);
+  group(p.tables, sizeof *p.tables, sizeof *p.tables);
+  group(p.hal, sizeof *p.hal, sizeof *p.hal);
+  group(p.fabric, sizeof *p.fabric, sizeof *p.fabric);
+  group(p.timing, sizeof *p.timing, sizeof *p.timing);
+  group(p.semantics, sizeof *p.semantics, sizeof *p.semantics);
+  if (NRTP_HAS(nrtp_arch_plugin, &p, driver)) group(p.driver, sizeof *p.driver, sizeof *p.driver);
+}
+
+TEST_F(ArchGroups, EveryFunctionIsThere) {
+  const nrtp_arch_plugin& p = arch();
   ASSERT_NE(p.address, nullptr);
   ASSERT_NE(p.dma, nullptr);
-  ASSERT_NE(p.sync, nullptr);
-  ASSERT_NE(p.caps, nullptr);
   ASSERT_NE(p.ib, nullptr);
-  ASSERT_NE(p.tables, nullptr);
-  ASSERT_NE(p.neff_targets, nullptr);
-  ASSERT_NE(p.attach, nullptr);
-  ASSERT_NE(p.detach, nullptr);
-  EXPECT_STREQ(p.neff_targets[0], p.name);
-  EXPECT_EQ(p.geometry->size, sizeof(nrtp_arch_geometry));
-  EXPECT_EQ(p.address->size, sizeof(nrtp_arch_address));
-  EXPECT_EQ(p.dma->size, sizeof(nrtp_arch_dma));
-  EXPECT_EQ(p.ib->size, sizeof(nrtp_arch_ib));
-  EXPECT_EQ(p.tables->size, sizeof(nrtp_arch_tables));
+  EXPECT_EQ(missing_functions(p), "");
 }
 
-TEST_P(Table, SyncIdsAreUniquePerSpaceAndBelowTheCounts) {
+TEST_F(ArchGroups, ProductsHaveNamesOfTheirOwn) {
+  const nrtp_arch_plugin& p = arch();
+  ASSERT_NE(p.products, nullptr);
+  ASSERT_GT(p.n_products, 0u);
+  ASSERT_GE(p.product_stride, sizeof(nrtp_product));
+  EXPECT_EQ(p.product_stride % alignof(nrtp_product), 0u);
+  std::set<std::string> names;
+  for (std::uint32_t i = 0; i < p.n_products; ++i) {
+    const auto* product = reinterpret_cast<const nrtp_product*>(
+        reinterpret_cast<const char*>(p.products) + std::size_t{i} * p.product_stride);
+    ASSERT_NE(product->name, nullptr) << i;
+    ASSERT_NE(product->silicon, nullptr) << product->name;
+    EXPECT_STRNE(product->name, "");
+    EXPECT_STRNE(product->silicon, "");
+    EXPECT_TRUE(names.insert(product->name).second) << product->name;
+  }
+}
+
+TEST_F(ArchGroups, NamesTypeAndTargets) {
+  const nrtp_arch_plugin& p = arch();
+  const bool published = p.arch_type >= NRTP_ISA_SUNDA && p.arch_type <= NRTP_ISA_MARIANA;
+  EXPECT_TRUE(published || p.arch_type >= 0x100) << p.arch_type;
+  ASSERT_NE(p.neff_targets, nullptr);
+  std::set<std::string> targets;
+  for (const char* const* t = p.neff_targets; *t != nullptr; ++t) {
+    EXPECT_STRNE(*t, "");
+    EXPECT_TRUE(targets.insert(*t).second) << *t;
+    ASSERT_LT(targets.size(), 64u) << "the list does not end with NULL";
+  }
+  EXPECT_FALSE(targets.empty());
+}
+
+ARCH_CASE(ArchTable, SyncIdsAreUniquePerSpaceAndBelowTheCounts) {
   const nrtp_arch_sync& sync = *arch().sync;
   const std::uint32_t reserved = sync.id[NRTP_SYNC_RESERVED_SEMAPHORES];
   std::set<std::uint8_t> semaphores;
@@ -79,7 +124,7 @@ TEST_P(Table, SyncIdsAreUniquePerSpaceAndBelowTheCounts) {
   }
 }
 
-TEST_P(Table, ProductFitsTheGeometry) {
+ARCH_CASE(ArchTable, ProductFitsTheGeometry) {
   EXPECT_GT(product()->devices, 0u);
   EXPECT_GT(product()->cores, 0u);
   EXPECT_LE(product()->cores, geometry().tpbs);
@@ -129,7 +174,7 @@ struct CountingHost {
   }
 };
 
-TEST_P(Table, AttachAndDetachTwiceLeavesNothingBehind) {
+ARCH_CASE(ArchTable, AttachAndDetachTwiceLeavesNothingBehind) {
   CountingHost host(product());
   for (int round = 0; round < 2; ++round) {
     void* first = nullptr;
@@ -144,7 +189,7 @@ TEST_P(Table, AttachAndDetachTwiceLeavesNothingBehind) {
   arch().detach(nullptr);
 }
 
-TEST_P(Table, AttachRefusesBadArgumentsAndMissingMemory) {
+ARCH_CASE(ArchTable, AttachRefusesBadArgumentsAndMissingMemory) {
   CountingHost host(product());
   void* ctx = nullptr;
   EXPECT_EQ(arch().attach(nullptr, &host.dev, &ctx), NRTP_INVALID);
@@ -160,4 +205,4 @@ TEST_P(Table, AttachRefusesBadArgumentsAndMissingMemory) {
 }
 
 }  // namespace
-}  // namespace opennrt::arch_test
+}  // namespace opennrt::conform

@@ -5,12 +5,12 @@
 #include <tuple>
 #include <vector>
 
-#include "arch_modules.h"
+#include "arch/arch_case.h"
 
-namespace opennrt::arch_test {
+namespace opennrt::conform {
 namespace {
 
-class Dma : public ArchTest {
+class ArchDma : public ArchCase {
  protected:
   // Engines of the cores that the product has, and their host engines.
   std::set<std::uint32_t> engines() const {
@@ -32,11 +32,10 @@ class Dma : public ArchTest {
     return out;
   }
 };
-ONRT_ARCH_SUITE(Dma);
 
 constexpr std::uint32_t kRingClasses = 18;
 
-TEST_P(Dma, EveryQueueRegisterOfEveryEngineDecodes) {
+ARCH_CASE(ArchDma, EveryQueueRegisterOfEveryEngineDecodes) {
   std::set<std::uint64_t> seen;
   if (product()->cores == geometry().tpbs) {
     EXPECT_EQ(engines().size(), geometry().dma_total);
@@ -63,7 +62,7 @@ TEST_P(Dma, EveryQueueRegisterOfEveryEngineDecodes) {
   }
 }
 
-TEST_P(Dma, MandatoryQueueRegistersExist) {
+ARCH_CASE(ArchDma, MandatoryQueueRegistersExist) {
   for (std::uint32_t dir = 0; dir < 2; ++dir) {
     std::set<std::uint64_t> offsets;
     for (std::uint32_t reg :
@@ -81,7 +80,7 @@ TEST_P(Dma, MandatoryQueueRegistersExist) {
             dma().queue_reg(2, 0, NRTP_QREG_TAIL_INC));
 }
 
-TEST_P(Dma, UnitRegistersDecodeWithoutAQueue) {
+ARCH_CASE(ArchDma, UnitRegistersDecodeWithoutAQueue) {
   const std::uint64_t window = dma().udma_device(product(), 0);
   const auto m2s = decode(window + 0x204);
   EXPECT_EQ(m2s.queue, 0xFFu);
@@ -93,7 +92,7 @@ TEST_P(Dma, UnitRegistersDecodeWithoutAQueue) {
   EXPECT_EQ(s2m.reg, 0x300u);
 }
 
-TEST_P(Dma, BroadcastWindowsDecodeAtBothEdges) {
+ARCH_CASE(ArchDma, BroadcastWindowsDecodeAtBothEdges) {
   for (std::uint32_t core = 0; core < product()->cores; ++core) {
     const std::uint64_t window = dma().bcast_device(product(), core);
     for (std::uint32_t queue : {0u, geometry().dma_queues_per_engine - 1}) {
@@ -116,7 +115,7 @@ TEST_P(Dma, BroadcastWindowsDecodeAtBothEdges) {
   }
 }
 
-TEST_P(Dma, CoreEnginesAreEvenlySpacedAndBelongToTheirCore) {
+ARCH_CASE(ArchDma, CoreEnginesAreEvenlySpacedAndBelongToTheirCore) {
   std::set<std::uint32_t> seen;
   std::set<std::tuple<std::uint32_t, std::uint32_t>> host_queues;
   for (std::uint32_t core = 0; core < product()->cores; ++core) {
@@ -139,7 +138,7 @@ TEST_P(Dma, CoreEnginesAreEvenlySpacedAndBelongToTheirCore) {
   }
 }
 
-TEST_P(Dma, EveryBar0WindowLiesInARegionAndAgreesWithTheDeviceAddress) {
+ARCH_CASE(ArchDma, EveryBar0WindowLiesInARegionAndAgreesWithTheDeviceAddress) {
   for (const std::uint32_t engine : engines()) {
     const std::uint64_t udma = dma().udma_bar0(product(), engine);
     const std::uint64_t last =
@@ -157,7 +156,7 @@ TEST_P(Dma, EveryBar0WindowLiesInARegionAndAgreesWithTheDeviceAddress) {
   }
 }
 
-TEST_P(Dma, RuntimeRingsOfACoreAreDistinctAndReserved) {
+ARCH_CASE(ArchDma, RuntimeRingsOfACoreAreDistinctAndReserved) {
   std::set<std::tuple<std::uint32_t, std::uint32_t>> seen;
   for (std::uint32_t core = 0; core < product()->cores; ++core) {
     for (std::uint32_t which = 0; which < NRTP_RING_FETCH + geometry().engines; ++which) {
@@ -173,7 +172,7 @@ TEST_P(Dma, RuntimeRingsOfACoreAreDistinctAndReserved) {
   }
 }
 
-TEST_P(Dma, NoModelClassGetsAReservedQueue) {
+ARCH_CASE(ArchDma, NoModelClassGetsAReservedQueue) {
   for (std::uint32_t core = 0; core < product()->cores; ++core) {
     std::set<std::uint32_t> reserved = runtime_queues(core);
     // Collectives share the queues of programs but for the last one.
@@ -199,7 +198,7 @@ TEST_P(Dma, NoModelClassGetsAReservedQueue) {
   }
 }
 
-TEST_P(Dma, OutOfRangeArgumentsAreRefused) {
+ARCH_CASE(ArchDma, OutOfRangeArgumentsAreRefused) {
   const std::uint32_t engines = geometry().dma_total;
   for (std::uint32_t engine : {engines, UINT32_MAX}) {
     EXPECT_EQ(dma().udma_bar0(product(), engine), UINT64_MAX);
@@ -225,7 +224,7 @@ TEST_P(Dma, OutOfRangeArgumentsAreRefused) {
   EXPECT_EQ(dma().alloc_class(product(), 0, 0, &slot, nullptr), NRTP_INVALID);
 }
 
-TEST_P(Dma, MissingProductIsRefused) {
+ARCH_CASE(ArchDma, MissingProductIsRefused) {
   EXPECT_EQ(dma().udma_bar0(nullptr, 0), UINT64_MAX);
   EXPECT_EQ(dma().bcast_device(nullptr, 0), UINT64_MAX);
   EXPECT_EQ(dma().core_engine(nullptr, 0, 0), UINT32_MAX);
@@ -234,4 +233,4 @@ TEST_P(Dma, MissingProductIsRefused) {
 }
 
 }  // namespace
-}  // namespace opennrt::arch_test
+}  // namespace opennrt::conform
