@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string_view>
@@ -41,6 +42,12 @@ std::string& chosen() {
 }  // namespace
 
 std::uint32_t kind_by_file(const std::string& path) {
+  // Of libraries with their debug information, too.
+  constexpr std::uintmax_t kMost = std::uintmax_t{512} << 20;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) ||
+      std::filesystem::file_size(path, error) > kMost)
+    return 0;
   std::ifstream in(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
   std::uint32_t found = 0;

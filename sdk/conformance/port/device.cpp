@@ -93,7 +93,7 @@ class PortMaps : public PortDevice {
   alignas(4096) char untouched_[4096] = {};
 };
 class PortTexts : public PortDevice {};
-class PortThreads : public PortDevice {};
+class PortStress : public PortDevice {};
 
 TEST_F(PortOpen, DescriptorsDiffer) {
   std::set<int> all = {fd()};
@@ -257,7 +257,7 @@ TEST_F(PortTexts, AreCutToTheBuffer) {
   EXPECT_EQ(cut[0], '#') << "written into no buffer";
 }
 
-TEST_F(PortThreads, CallsDoNotDisturbEachOther) {
+TEST_F(PortStress, CallsDoNotDisturbEachOther) {
   constexpr std::uint32_t kThreads = 6, kRounds = 300;
   std::vector<std::thread> threads;
   std::vector<int> failures(kThreads);
@@ -294,7 +294,7 @@ TEST_F(PortThreads, CallsDoNotDisturbEachOther) {
   EXPECT_EQ(semaphore.value, kThreads * kRounds);
 }
 
-TEST_F(PortThreads, SleepersAndCallersGoOn) {
+TEST_F(PortStress, SleepersAndCallersGoOn) {
   constexpr std::uint32_t kThreads = 4, kRounds = 200;
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t < kThreads; ++t)
