@@ -250,10 +250,12 @@ TEST_F(NdlArguments, NoMoreIsWrittenThanFits) {
     return;
   }
   const std::string name(whole.data());
+  ASSERT_FALSE(name.empty());
   ASSERT_LT(name.size(), whole.size());
   std::vector<char> tight(name.size() + 2, '#');
   EXPECT_EQ(ndl().probe->product_name(ctx(), tight.data(), name.size() + 1), 0);
-  EXPECT_EQ(name, tight.data());
+  EXPECT_EQ(name, std::string(tight.data(), name.size()));
+  EXPECT_EQ(tight[name.size()], 0);
   EXPECT_EQ(tight.back(), '#');
   std::vector<char> small(name.size() + 1, '#');
   EXPECT_LT(ndl().probe->product_name(ctx(), small.data(), name.size()), 0);

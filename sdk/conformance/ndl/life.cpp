@@ -45,7 +45,7 @@ TEST_F(NdlLife, CoresBecomeReadyOnce) {
 
 TEST_F(NdlLife, UnknownRequestsAreNeverReady) {
   for (const std::uint32_t request : {0x12345678u, UINT32_MAX}) {
-    std::uint32_t ready = 0;
+    std::uint32_t ready = 77;
     if (ndl().life->ready(ctx(), dev(), request, &ready) == 0) {
       EXPECT_EQ(ready, 0u) << request;
     }

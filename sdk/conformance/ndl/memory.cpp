@@ -48,7 +48,7 @@ TEST_F(NdlPlaces, AllocationsAreApart) {
 }
 
 TEST_F(NdlPlaces, AddressesAreOfTheMemoryThatIsAsked) {
-  std::uint64_t device = 0, host = 0;
+  std::uint64_t device = UINT64_MAX, host = UINT64_MAX;
   ASSERT_EQ(ndl().mem->get_pa(ctx(), allocate(4096), &device), 0);
   ASSERT_EQ(ndl().mem->get_pa(ctx(), allocate(4096, true), &host), 0);
   EXPECT_EQ(kind_of(device), std::uint32_t{NRTP_ADDR_HBM});
@@ -58,7 +58,7 @@ TEST_F(NdlPlaces, AddressesAreOfTheMemoryThatIsAsked) {
 TEST_F(NdlPlaces, AlignmentIsKept) {
   for (const std::uint64_t align : {std::uint64_t{4096}, std::uint64_t{65536}, kMiB}) {
     allocate(4096);  // so that the next is not aligned by chance
-    std::uint64_t mem = 0, pa = 0;
+    std::uint64_t mem = 0, pa = 1;
     ASSERT_EQ(
         ndl().mem->alloc(ctx(), dev(), 8192, align, 0, 0, 0, 0, NRTP_MEM_TENSORS_DEVICE, &mem), 0);
     ASSERT_EQ(ndl().mem->get_pa(ctx(), mem, &pa), 0);
