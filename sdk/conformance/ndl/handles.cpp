@@ -155,7 +155,7 @@ TEST_F(NdlHandles, OpeningAndClosingLeavesNothing) {
     ASSERT_NE(device, 0u) << "round " << i;
     std::uint64_t mem = 0;
     ASSERT_EQ(
-        ndl().mem->alloc(ctx(), device, 1 << 20, 0, 0, 0, 0, 0, NRTP_MEM_TENSORS_DEVICE, &mem), 0)
+        ndl().mem->alloc(ctx(), device, 16 << 20, 0, 0, 0, 0, 0, NRTP_MEM_TENSORS_DEVICE, &mem), 0)
         << "round " << i << ": what a device leaves behind goes with it";
     ASSERT_EQ(ndl().device->close(ctx(), device), 0);
   }

@@ -130,14 +130,14 @@ TEST_F(NdlMaps, UnmappingKeepsTheBytes) {
 }
 
 TEST_F(NdlMaps, FreeUnmaps) {
-  std::vector<void*> seen;
-  for (int i = 0; i < 200; ++i) {
+  constexpr std::uint64_t kBytes = 64 * kMiB;
+  for (int i = 0; i < 500; ++i) {
     std::uint64_t mem = 0;
     void* va = nullptr;
-    ASSERT_EQ(ndl().mem->alloc(ctx(), dev(), 4 * kMiB, 0, 1, 0, 0, 0, NRTP_MEM_MISC_HOST, &mem), 0)
+    ASSERT_EQ(ndl().mem->alloc(ctx(), dev(), kBytes, 0, 1, 0, 0, 0, NRTP_MEM_MISC_HOST, &mem), 0)
         << "round " << i;
     ASSERT_EQ(ndl().mem->map(ctx(), mem, &va), 0) << "round " << i;
-    static_cast<char*>(va)[4 * kMiB - 1] = 1;
+    static_cast<char*>(va)[kBytes - 1] = 1;
     ASSERT_EQ(ndl().mem->free(ctx(), mem), 0) << "round " << i;
   }
 }
