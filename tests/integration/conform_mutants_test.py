@@ -14,6 +14,21 @@ from pathlib import Path
 FAULTS = [
     ("any.query.major", "plugin.c", "host_major == NRTP_ARCH_ABI_MAJOR ? &kPlugin : NULL",
      "(void)host_major, &kPlugin"),
+    ("any.query.pure", "plugin.c", "host_major == NRTP_ARCH_ABI_MAJOR ?",
+     "host_major == NRTP_ARCH_ABI_MAJOR && host_minor < 5 ?"),
+    ("any.load.own_query", "plugin.c", "NRTP_EXPORT const", "NRTP_EXPORT int extra;\nNRTP_EXPORT const"),
+    ("any.head.identity", "plugin.c", "NRTP_HEAD_INIT(nrtp_arch_plugin, ARCH, AURORA_VERSION)",
+     '{sizeof(nrtp_arch_plugin), NRTP_MAGIC, NRTP_KIND_NDL, 1, 1, 0, "san=none;version=1", 0}'),
+    ("any.head.needs", "plugin.c", "NRTP_HEAD_INIT(nrtp_arch_plugin, ARCH, AURORA_VERSION)",
+     '{sizeof(nrtp_arch_plugin), NRTP_MAGIC, NRTP_KIND_ARCH, 1, 1, 9, "san=none;version=1", 0}'),
+    ("any.head.accepted", "plugin.c", "    .detach = detach,\n", ""),
+    ("arch.table.groups", "plugin.c", "    .detach = detach,\n", ""),
+    ("arch.table.counts", "plugin.c", ".status_queue_first = 2", ".status_queue_first = 7"),
+    ("arch.address.partitions", "plugin.c", ".psum_bank_bytes = 0x800", ".psum_bank_bytes = 0x400"),
+    ("arch.ib.layouts", "instructions.c", ".isa = NRTP_ISA_CAYMAN", ".isa = 9"),
+    ("arch.dma.broadcast", "dma.c", "AURORA_BROADCAST + core * AURORA_UDMA_STRIDE",
+     "AURORA_BROADCAST"),
+    ("arch.device.comes_up", "instructions.c", "    {OP_LOAD, ANY},\n", ""),
     ("any.head.build", "plugin.c", "NRTP_HEAD_INIT(nrtp_arch_plugin, ARCH, AURORA_VERSION)",
      '{sizeof(nrtp_arch_plugin), NRTP_MAGIC, NRTP_KIND_ARCH, 1, 1, 0, "aurora 1.0", 0}'),
     ("any.head.size", "plugin.c", "NRTP_HEAD_INIT(nrtp_arch_plugin, ARCH, AURORA_VERSION)",
@@ -39,7 +54,7 @@ FAULTS = [
      "return aurora_has_core(product, core) ? 0 : UINT32_MAX;"),
     ("arch.ib.forms", "instructions.c", ".block_align = {0x8000,", ".block_align = {0x7000,"),
     ("arch.ib.step", "instructions.c", "return append_write(out, nx + AURORA_NX_QUEUES, 0);",
-     "return append_write(out, 0x77, 0);"),
+     "return append_write(out, 0x600000000000, 0);"),
     ("arch.ib.room", "instructions.c",
      "  if (out->cap < out->len || out->cap - out->len < kRecord) return NULL;\n", ""),
     ("arch.ib.refuses", "instructions.c", "env->engine >= AURORA_ENGINES || ", ""),
@@ -62,12 +77,15 @@ FAULTS = [
      "  return kept;\n"),
 ]
 
+# It has none of their groups, or nothing of it can break them without not loading.
+UNTRIED = {"any.load.opens", "arch.hal.start", "arch.hal.silicon", "arch.hal.refuses",
+           "arch.driver.facts", "arch.driver.board"}
+
 
 class Scene:
     def __init__(self, conform, template, include, scratch):
         self.conform, self.include, self.scratch = conform, include, scratch
         self.template = template
-        (scratch / "one.map").write_text("{ global: nrtp_arch_query; local: *; };\n")
 
     def build(self, file=None, old=None, new=None):
         source = self.scratch / "src"
@@ -80,7 +98,7 @@ class Scene:
         library = self.scratch / "aurora.so"
         subprocess.run(["cc", "-std=c11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-w",
                         '-DAURORA_VERSION="1.0"', f"-I{self.include}", *sorted(source.glob("*.c")),
-                        f"-Wl,--version-script={self.scratch}/one.map", "-o", library], check=True)
+                        "-o", library], check=True)
         return library
 
     def run(self, library, *options):
@@ -110,6 +128,8 @@ def main(conform, template, include):
             if not bad or any(c["rule"] != rule for c in bad):
                 missed.append(rule)
         assert not missed, missed
+        untried = tried - {rule for rule, *_ in FAULTS} - UNTRIED
+        assert not untried, f"no fault breaks {untried}"
         print(f"{len(FAULTS)} faults noticed")
 
 
