@@ -112,7 +112,8 @@ const SoftwareDevice& software_device() {
     SoftwareDevice out;
     auto found = loader().port("emulator");
     if (!found.is_ok()) {
-      out.problem = "no software device (package opennrt-emulator): " + std::string(found.status().message());
+      out.problem =
+          "no software device (package opennrt-emulator): " + std::string(found.status().message());
       return out;
     }
     const nrtp_host* host = TestHost::instance().table();

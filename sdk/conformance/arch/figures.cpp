@@ -34,16 +34,5 @@ ARCH_CASE(ArchFigures, PacketsHaveDescriptors) {
   EXPECT_GT(dma().max_rx_per_packet, 0u);
 }
 
-ARCH_CASE(ArchFigures, EnginesAreCountedAlike) {
-  const nrtp_arch_geometry& g = geometry();
-  EXPECT_GT(g.dma_per_core, 0u);
-  EXPECT_GE(g.dma_total, g.dma_per_core * product()->cores);
-  EXPECT_GT(g.dma_queues_per_engine, 0u);
-  EXPECT_LE(g.semaphores, 256u) << "records have 8 bits for them";
-  EXPECT_LE(g.events, 256u) << "records have 8 bits for them";
-  EXPECT_GT(g.semaphores, std::uint32_t{arch().sync->id[NRTP_SYNC_RESERVED_SEMAPHORES]})
-      << "none is left for programs";
-}
-
 }  // namespace
 }  // namespace opennrt::conform

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The plugin table itself: query, mandatory members, ids, products, attach.
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <set>
@@ -100,6 +101,25 @@ TEST_F(ArchGroups, NamesTypeAndTargets) {
     ASSERT_LT(targets.size(), 64u) << "the list does not end with NULL";
   }
   EXPECT_FALSE(targets.empty());
+}
+
+ARCH_CASE(ArchTable, CountsFitTheirFields) {
+  const nrtp_arch_geometry& g = geometry();
+  EXPECT_TRUE(g.semaphores >= 4 && g.semaphores <= 256) << g.semaphores;
+  EXPECT_TRUE(g.events >= 4 && g.events <= 256) << g.events;
+  EXPECT_GE(g.engines, 1u);
+  EXPECT_LE(g.engines, NRTP_MAX_ENGINES + 0u);
+  EXPECT_GT(g.tpbs, 0u);
+  EXPECT_GT(g.n_hbm, 0u);
+  ASSERT_NE(g.hbm, nullptr);
+  EXPECT_GT(g.dma_per_core, 0u);
+  EXPECT_LE(g.tpbs * g.dma_per_core, g.dma_total);
+  EXPECT_TRUE(g.dma_queues_per_engine > 0 && g.dma_queues_per_engine <= 32);
+  EXPECT_LT(g.error_queue, g.nq_hw_queues);
+  EXPECT_LE(g.status_queue_first + std::min(g.engines, 5u), g.nq_hw_queues);
+  EXPECT_TRUE(g.error_queue < g.status_queue_first ||
+              g.error_queue >= g.status_queue_first + g.engines)
+      << "errors and status records share a queue";
 }
 
 ARCH_CASE(ArchTable, SyncIdsAreUniquePerSpaceAndBelowTheCounts) {

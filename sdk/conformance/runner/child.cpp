@@ -137,13 +137,17 @@ bool watch(pid_t pid, int output, int results, Clock::time_point deadline, Kept*
   }
 }
 
-// Ends the group and takes the status of its leader.
+// Ends the group, waits until it is gone, and takes the status of its leader.
 int reap(pid_t pid) {
   ::kill(-pid, SIGKILL);
   int status = 0;
+  bool leader = true;
   for (int waited = 0; waited < kGraceMs; ++waited) {
-    const pid_t got = ::waitpid(pid, &status, WNOHANG);
-    if (got == pid || (got < 0 && errno != EINTR)) break;
+    if (leader) {
+      const pid_t got = ::waitpid(pid, &status, WNOHANG);
+      leader = got == 0 || (got < 0 && errno == EINTR);
+    }
+    if (!leader && ::kill(-pid, 0) != 0 && errno == ESRCH) break;
     ::usleep(1000);
   }
   return status;
