@@ -94,8 +94,8 @@ FAULTS = [
 
 # It has none of their groups or no manifest, or nothing of it can break them without not
 # loading.
-UNTRIED = {"any.load.opens", "any.manifest.agrees", "arch.manifest.type", "arch.hal.start", "arch.hal.silicon", "arch.hal.refuses",
-           "arch.driver.facts", "arch.driver.board"}
+UNTRIED = {"any.load.opens", "any.manifest.agrees", "arch.manifest.type", "arch.hal.start",
+           "arch.hal.silicon", "arch.hal.refuses", "arch.driver.facts", "arch.driver.board"}
 
 
 class Scene:
