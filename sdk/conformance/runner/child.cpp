@@ -113,7 +113,7 @@ bool watch(pid_t pid, int output, int results, Clock::time_point deadline, Kept*
   for (;;) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0 && !ended) return false;
+    if (left <= 0) return ended || has_ended(pid);
     const bool open = waits[0].fd >= 0 || waits[1].fd >= 0;
     if (!open && has_ended(pid)) return true;
     // A process that has ended has written all it will; others may hold its pipes.
@@ -133,7 +133,6 @@ bool watch(pid_t pid, int output, int results, Clock::time_point deadline, Kept*
         }))
       waits[1].fd = -1;
     waits[0].revents = waits[1].revents = 0;
-    ended = ended || Clock::now() >= deadline ? has_ended(pid) : false;
   }
 }
 
