@@ -113,7 +113,7 @@ bool watch(pid_t pid, int output, int results, Clock::time_point deadline, Kept*
   for (;;) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0 && !ended) return false;
+    if (left <= 0) return ended || has_ended(pid);
     const bool open = waits[0].fd >= 0 || waits[1].fd >= 0;
     if (!open && has_ended(pid)) return true;
     // A process that has ended has written all it will; others may hold its pipes.
@@ -133,22 +133,22 @@ bool watch(pid_t pid, int output, int results, Clock::time_point deadline, Kept*
         }))
       waits[1].fd = -1;
     waits[0].revents = waits[1].revents = 0;
-    ended = ended || Clock::now() >= deadline ? has_ended(pid) : false;
   }
 }
 
-// Ends the group, waits until it is gone, and takes the status of its leader.
+// Ends the group, takes its processes away and returns the status of its leader. Those
+// whose parent has ended are this process's to take.
 int reap(pid_t pid) {
   ::kill(-pid, SIGKILL);
   int status = 0;
-  bool leader = true;
-  for (int waited = 0; waited < kGraceMs; ++waited) {
-    if (leader) {
-      const pid_t got = ::waitpid(pid, &status, WNOHANG);
-      leader = got == 0 || (got < 0 && errno == EINTR);
-    }
-    if (!leader && ::kill(-pid, 0) != 0 && errno == ESRCH) break;
+  for (int waited = 0; waited < kGraceMs;) {
+    int other = 0;
+    const pid_t got = ::waitpid(-pid, &other, WNOHANG);
+    if (got == pid) status = other;
+    if (got < 0 && errno != EINTR) break;  // none is left
+    if (got != 0) continue;
     ::usleep(1000);
+    ++waited;
   }
   return status;
 }
@@ -179,6 +179,7 @@ Child run_child(std::vector<std::string> program, double limit_s) {
     child.problem = std::string("pipe: ") + std::strerror(errno);
     return child;
   }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const auto start = Clock::now();
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();

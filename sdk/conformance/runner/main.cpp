@@ -154,8 +154,9 @@ int run_cases(const Options& options) {
     return 2;
   }
   std::fputs(summary_text(report).c_str(), text);
-  const bool written = json.finish(json_text(report)) & junit.finish(junit_text(report));
-  return report.good() && written ? 0 : 1;
+  const bool json_written = json.finish(json_text(report));
+  const bool junit_written = junit.finish(junit_text(report));
+  return report.good() && json_written && junit_written ? 0 : 1;
 }
 
 int list_cases(const Options& options) {
