@@ -127,8 +127,9 @@ void put_slots(Settings& settings, Table& group) {
   const std::string prefix;
   SLOT(attach)
   SLOT(detach)
-  SLOT(open) SLOT(close) SLOT(ioctl) SLOT(mmap) SLOT(munmap) SLOT(exists) SLOT(read_text)
-      SLOT(now_us) SLOT(sleep_us) SLOT(control)
+  SLOT(open)
+  SLOT(close) SLOT(ioctl) SLOT(mmap) SLOT(munmap) SLOT(exists) SLOT(read_text) SLOT(now_us)
+      SLOT(sleep_us) SLOT(control)
 }
 
 #endif
