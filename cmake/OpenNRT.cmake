@@ -24,8 +24,12 @@ set(OPENNRT_BIN_DIR ${CMAKE_BINARY_DIR}/bin)
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(launcher ${CCACHE})
+  if(NOT DEFINED ENV{CCACHE_SLOPPINESS})  # without it nothing that reads compiled headers is kept
+    set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  endif()
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 
 add_library(opennrt_flags INTERFACE)
@@ -122,12 +126,22 @@ function(opennrt_plugin name)
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/opennrt/plugins COMPONENT ${A_COMPONENT})
 endfunction()
 
+# Poco's users define what features.h then redefines, and clang wants to have known
+# that when it compiled the headers. gcc wants the opposite.
+function(opennrt_with_definitions_of_poco target)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_compile_definitions(${target} PRIVATE
+      $<TARGET_PROPERTY:Poco::Foundation,INTERFACE_COMPILE_DEFINITIONS>)
+  endif()
+endfunction()
+
 # The headers that every test reads, compiled once. An executable, because the
 # code of executables is compiled otherwise than that of libraries.
 function(opennrt_tests_headers)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/tests_headers.cpp CONTENT "int main() {}\n")
   add_executable(tests_headers ${CMAKE_BINARY_DIR}/tests_headers.cpp)
   target_link_libraries(tests_headers PRIVATE opennrt_flags GTest::gmock)
+  opennrt_with_definitions_of_poco(tests_headers)
   target_compile_options(tests_headers PRIVATE ${OPENNRT_TEST_OPTIONS})
   target_precompile_headers(tests_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <algorithm>
     <chrono> <filesystem> <fstream> <functional> <map> <memory> <mutex> <string> <thread> <vector>)
@@ -166,4 +180,32 @@ function(opennrt_test name)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT}
     ENVIRONMENT "${A_ENV}")
+endfunction()
+
+# The standard headers, read once for all libraries of DIRECTORY and below it that
+# have no headers of their own. Not in the presets for development, where a missing
+# #include is to be noticed, and not with gcc, which then warns of these headers.
+function(opennrt_precompile directory)
+  if(NOT TARGET libraries_headers)
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/libraries_headers.cpp CONTENT "\n")
+    add_library(libraries_headers OBJECT ${CMAKE_BINARY_DIR}/libraries_headers.cpp)
+    target_link_libraries(libraries_headers PRIVATE opennrt_flags opennrt_fmt)
+    opennrt_with_definitions_of_poco(libraries_headers)
+    target_precompile_headers(libraries_headers PRIVATE <algorithm> <array> <atomic> <chrono>
+      <condition_variable> <filesystem> <fstream> <functional> <map> <memory> <mutex> <optional>
+      <set> <sstream> <string> <thread> <unordered_map> <vector> <fmt/format.h>)
+  endif()
+  get_property(targets DIRECTORY ${directory} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target ${targets})
+    get_target_property(type ${target} TYPE)
+    get_target_property(sources ${target} SOURCES)
+    get_target_property(own ${target} PRECOMPILE_HEADERS)
+    if(NOT own AND type MATCHES "^(STATIC|SHARED|MODULE|OBJECT)_LIBRARY$" AND sources MATCHES "\\.cpp(;|$)")
+      target_precompile_headers(${target} REUSE_FROM libraries_headers)
+    endif()
+  endforeach()
+  get_property(below DIRECTORY ${directory} PROPERTY SUBDIRECTORIES)
+  foreach(subdirectory ${below})
+    opennrt_precompile(${subdirectory})
+  endforeach()
 endfunction()

@@ -75,7 +75,7 @@ def program_page(page, everything, programs, version):
     out += table("FILES", page.get("files"))
     if page.get("examples"):
         out += [".SH EXAMPLES"]
-        for command, text in page["examples"]:
+        for command, text, *_ in page["examples"]:
             out += [".TP", f".B {escaped(command)}", line(text)]
     others = [f"{p['name']}({p['section']})" for p in everything["pages"] if p is not page]
     out += [".SH SEE ALSO", line(", ".join(others + everything["see_also"]))]

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -103,9 +102,16 @@ Subject::Subject(std::string path) : path_(std::move(path)) {
 }
 
 const void* Subject::query(std::uint32_t host_major, std::uint32_t host_minor) const {
-  const void* (*function)(std::uint32_t, std::uint32_t) = nullptr;
-  std::memcpy(&function, &symbol_, sizeof function);
-  return function != nullptr ? function(host_major, host_minor) : nullptr;
+  switch (kind_) {
+    case NRTP_KIND_ARCH:
+      return reinterpret_cast<nrtp_arch_query_fn>(symbol_)(host_major, host_minor);
+    case NRTP_KIND_NDL:
+      return reinterpret_cast<nrtp_ndl_query_fn>(symbol_)(host_major, host_minor);
+    case NRTP_KIND_PORT:
+      return reinterpret_cast<nrtp_port_query_fn>(symbol_)(host_major, host_minor);
+    default:
+      return nullptr;
+  }
 }
 
 std::string Subject::query_file() const {

@@ -13,6 +13,8 @@
 #include <iterator>
 #include <string>
 
+#include "nrt/nrt.h"
+
 namespace opennrt {
 namespace {
 
@@ -56,10 +58,9 @@ TEST_F(ToolLink, LinksAndTakesAllOfItBack) {
   setenv("OPENNRT_EMULATOR_PRODUCT", "trn1.2xlarge", 1);
   void* library = dlopen((directory_ / "libnrt.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();
-  const auto init =
-      reinterpret_cast<int (*)(int, const char*, const char*)>(dlsym(library, "nrt_init"));
-  const auto close = reinterpret_cast<void (*)()>(dlsym(library, "nrt_close"));
-  EXPECT_EQ(init(1, "", ""), 0);
+  const auto init = reinterpret_cast<decltype(&nrt_init)>(dlsym(library, "nrt_init"));
+  const auto close = reinterpret_cast<decltype(&nrt_close)>(dlsym(library, "nrt_close"));
+  EXPECT_EQ(init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
   close();
   EXPECT_EQ(run(quoted()), 0);
   EXPECT_THAT(said_, HasSubstr("already"));

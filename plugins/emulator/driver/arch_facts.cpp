@@ -122,7 +122,10 @@ std::vector<std::uint8_t> connected_devices(const nrtp_arch_plugin& arch,
   if (!driver || !driver->neighbours ||
       driver->neighbours(&product, devices, index, out.data(), &n) != NRTP_OK)
     return {};
-  return {out.begin(), out.begin() + std::min<std::ptrdiff_t>(n, out.size())};
+  std::vector<std::uint8_t> neighbours;
+  for (std::uint32_t i = 0; i < n && i < out.size(); ++i)
+    neighbours.push_back(static_cast<std::uint8_t>(out[i]));
+  return neighbours;
 }
 
 std::uint32_t routing_id(const nrtp_arch_plugin& arch, const nrtp_product& product,

@@ -14,6 +14,7 @@
 
 #include "arch/arch_case.h"
 #include "link/libraries.h"
+#include "nrt/nrt.h"
 
 namespace opennrt::conform {
 namespace {
@@ -70,13 +71,12 @@ class ArchDevice : public ArchCase {
     unsetenv("OPENNRT_CONFIG");
     for (const char* name : {"NEURON_RT_VISIBLE_CORES", "NEURON_RT_NUM_CORES"}) unsetenv(name);
     void* library = dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL);
-    using Init = int (*)(int, const char*, const char*);
-    using Close = void (*)();
-    const auto init = library ? reinterpret_cast<Init>(dlsym(library, "nrt_init")) : nullptr;
-    const auto close = library ? reinterpret_cast<Close>(dlsym(library, "nrt_close")) : nullptr;
+    void* init = library != nullptr ? dlsym(library, "nrt_init") : nullptr;
+    void* close = library != nullptr ? dlsym(library, "nrt_close") : nullptr;
     if (init == nullptr || close == nullptr) return 255;
-    const int status = init(1, "", "");
-    if (status == 0) close();
+    const int status =
+        reinterpret_cast<decltype(&nrt_init)>(init)(NRT_FRAMEWORK_TYPE_NO_FW, "", "");
+    if (status == NRT_SUCCESS) reinterpret_cast<decltype(&nrt_close)>(close)();
     std::fflush(nullptr);
     return status;
   }
