@@ -9,9 +9,7 @@ find_package(simdjson REQUIRED)
 find_package(ZLIB REQUIRED)
 find_program(OPENNRT_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED
              DOC "Python with PyYAML, for generated tables")
-if(OPENNRT_TESTS)
-  find_package(GTest REQUIRED)
-endif()
+find_package(GTest REQUIRED)  # of the conformance kit, too
 
 # yaml-cpp inside libnrt: static and hidden where that links, so that another
 # yaml-cpp in the process cannot take its place. The distribution's archive is

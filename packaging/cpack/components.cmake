@@ -62,8 +62,9 @@ The command opennrt: run models, look into them, take them apart and build
 them, list settings and plugins, show and replay recordings of driver calls,
 watch what processes do on the devices, as text, JSON and for Prometheus.]])
 describe(dev "OpenNRT headers for clients and plugins" [[
-Headers, pkg-config and CMake files for programs that use the runtime, and the
-interface that plugins for other silicon are built against.]])
+Headers, pkg-config and CMake files for programs that use the runtime, the
+interface that plugins for other silicon are built against, and the conformance
+kit for plugins (opennrt conform).]])
 describe(default "OpenNRT as the system's libnrt" [[
 Adds the private library directory of OpenNRT to the search path of the
 dynamic linker, so that every program that asks for libnrt.so.1 gets it.

@@ -14,7 +14,7 @@ if(CPACK_GENERATOR STREQUAL "DEB")
 
   foreach(component ${CPACK_COMPONENTS_ALL})
     string(TOUPPER ${component} name)
-    if(NOT component MATCHES "^(dev|default)$")
+    if(NOT component STREQUAL "default")
       set(CPACK_DEBIAN_${name}_DEBUGINFO_PACKAGE ON)
     endif()
     if(component MATCHES "^plugin-")
@@ -37,6 +37,8 @@ if(CPACK_GENERATOR STREQUAL "DEB")
 
   set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "opennrt-core (= ${version})")
   set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+  # The conformance kit is a part of the command, and tries plugins on the device.
+  set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "opennrt-tools, opennrt-emulator")
 
   set(CPACK_DEBIAN_DEFAULT_PACKAGE_DEPENDS opennrt-core)
   set(CPACK_DEBIAN_DEFAULT_PACKAGE_CONTROL_EXTRA

@@ -41,8 +41,11 @@ function(stage_debian)
       configure_file(${CPACK_OPENNRT_DEBIAN}/${component}/lintian-overrides
                      ${tree}/usr/share/lintian/overrides/${package} COPYONLY)
     endif()
-    if(component MATCHES "^(core|emulator|tools)$")
+    if(component MATCHES "^(core|emulator|tools|dev)$")
       third_party(${documents} ${linked})
+    endif()
+    if(component STREQUAL "dev")
+      third_party(${documents} googletest:libgtest-dev)
     endif()
   endforeach()
   # The configuration belongs to the machine, not to /usr.

@@ -84,6 +84,7 @@ void port_detach(void* ctx) {
 }
 
 int port_open(void* ctx, const char* path, std::uint32_t flags) {
+  if (!path) return -EFAULT;
   return guarded([&] { return from(ctx)->backend->open(path, flags); });
 }
 
@@ -105,10 +106,12 @@ int port_munmap(void* ctx, void* address, std::uint64_t bytes) {
 }
 
 int port_exists(void* ctx, const char* path) {
+  if (!path) return -EFAULT;
   return guarded([&] { return from(ctx)->backend->exists(path); });
 }
 
 std::int64_t port_read_text(void* ctx, const char* path, char* buffer, std::size_t n) {
+  if (!path || (!buffer && n != 0)) return -EFAULT;
   return guarded([&] { return from(ctx)->backend->read_text(path, buffer, n); });
 }
 

@@ -44,6 +44,7 @@ void usage(std::FILE* to) {
   std::fprintf(to, "  %-10s %s\n", "exec", "make a program use this library");
   std::fprintf(to, "  %-10s %s\n", "emu", "run an unmodified program on the software device");
   std::fprintf(to, "  %-10s %s\n", "neff", "look into model files, take them apart, build them");
+  std::fprintf(to, "  %-10s %s\n", "conform", "try the interface rules on a plugin");
   std::fprintf(to, "  %-10s %s\n", "trace", "show a recording of the calls at the system port");
   std::fprintf(to, "  %-10s any other name runs the program opennrt-NAME\n", "NAME");
   std::fprintf(to, "  %-10s the help of one of them\n", "help NAME");
@@ -55,6 +56,11 @@ int finished(const std::string& name, int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::fprintf(stderr, "opennrt %s: standard output: cannot write\n", name.c_str());
   return code == 0 ? 1 : code;
+}
+
+// Package of a subcommand that is not in that of this program; nullptr: none is known.
+const char* package_of(const std::string& name) {
+  return name == "conform" ? "opennrt-dev" : name == "emu" ? "opennrt-emulator" : nullptr;
 }
 
 int external(const std::string& name, std::vector<std::string>& words) {
@@ -70,6 +76,11 @@ int external(const std::string& name, std::vector<std::string>& words) {
     if (Poco::File(beside).exists()) execv(beside.toString().c_str(), argv.data());
   }
   execvp(program.c_str(), argv.data());
+  if (errno == ENOENT && package_of(name) != nullptr) {
+    std::fprintf(stderr, "opennrt: '%s' is in the package %s, which is not installed here\n",
+                 name.c_str(), package_of(name));
+    return 1;
+  }
   if (errno == ENOENT)
     std::fprintf(stderr, "opennrt: no subcommand '%s' and no program %s\n", name.c_str(),
                  program.c_str());

@@ -104,6 +104,17 @@ def main(cmake, source, build):
         scene.run(tool, "neff", "verify", model)
         assert "\n.record hex:f310" in scene.run(tool, "neff", "disasm", model)
 
+        # The conformance kit knows nothing of it but the file.
+        scene.run(tool, "conform", "--full", "--json", "conform.json", "--junit", "conform.xml",
+                  out / "plugins" / "opennrt-aurora.so")
+        report = json.loads((scratch / "conform.json").read_text())
+        assert report["plugin"]["name"] == "aurora" and report["list"] == "full", report["plugin"]
+        ended = {case["name"]: case["status"] for case in report["cases"]}
+        assert report["passed"] > 60 and report["passed"] + report["skipped"] == len(ended), ended
+        assert ended["ArchDevice.ComesUpAndEveryCoreAnswers"] == "passed", ended
+        offered = {case["detail"] for case in report["cases"] if case["status"] == "skipped"}
+        assert offered == {"not offered: driver", "not offered: fetch_start"}, offered
+
         # The others are as they were, and refuse what is not theirs.
         scene.run(tool, "run", "sunda.neff", "--fill", "ones",
                   OPENNRT_EMULATOR_PRODUCT="trn1.2xlarge")

@@ -23,7 +23,8 @@ enum {
   OP_LOAD = 0xAA,
   OP_STORE = 0xAB,
   OP_RANGE_CLEAR = 0xB0,
-  OP_ORDERING = 0xB1
+  OP_ORDERING = 0xB1,
+  OP_RANGE_SELECT = 0xBC /* not in sunda's table */
 };
 
 static void put32(uint8_t* at, uint32_t value) {
@@ -101,6 +102,7 @@ static const struct {
     {OP_TENSOR_TENSOR, ENGINE(POOL) | ENGINE(DVE)},
     {OP_COPY, ENGINE(POOL) | ENGINE(DVE)},
     {OP_MEMSET, ENGINE(POOL) | ENGINE(DVE)},
+    {OP_RANGE_SELECT, ENGINE(DVE)},
     {AURORA_OP_AXPY, ENGINE(DVE)},
     {OP_EVENT_SEMAPHORE, ANY},
     {OP_HALT, ANY},
