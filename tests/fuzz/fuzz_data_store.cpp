@@ -44,7 +44,7 @@ Sample sample_of(const nds::StoreReading& reading) {
 }
 
 void show(const Sample& before, const Sample& now) {
-  const Figures figures = figures_of(&before, now);
+  const PeriodFigures figures = figures_of(&before, now);
   simdjson::dom::parser parser;
   for (const std::string& text : {report_of(now, figures), json_of(now, figures)})
     if (parser.parse(text).error() != simdjson::SUCCESS) std::abort();

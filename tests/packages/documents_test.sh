@@ -28,7 +28,7 @@ for name in opennrt.1 opennrt-emud.1 nrt.yaml.5; do page $name; done
 gzip -dc "$manual/man1/opennrt-run.1.gz" | grep -q 'output\\-dir' || fail "opennrt-run.1 lacks an option"
 gzip -dc "$manual/man5/nrt.yaml.5.gz" | grep -q 'exec\.timeout_s' || fail "nrt.yaml.5 lacks a key"
 
-# complete WORD...: what is offered for the last one.
+# offers NAME WORD...: NAME is among what is offered for the last word.
 . "$completion"
 complete_words() {
   COMP_WORDS=("$@")
@@ -37,12 +37,18 @@ complete_words() {
   _opennrt 2>/dev/null
   printf '%s\n' "${COMPREPLY[@]}"
 }
+offers() {
+  local name=$1 offered
+  shift
+  offered=$(complete_words "$@")
+  grep -qx -- "$name" <<<"$offered"
+}
 for name in "${commands[@]}"; do
-  complete_words opennrt "${name:0:2}" | grep -qx "$name" || fail "the completion does not offer $name"
+  offers "$name" opennrt "${name:0:2}" || fail "the completion does not offer $name"
 done
-complete_words opennrt run --out | grep -qx -- --output-dir || fail "no options of run"
-complete_words opennrt neff dis | grep -qx disasm || fail "no subcommands of neff"
-complete_words opennrt neff verify --s | grep -qx -- --strict || fail "no options of neff verify"
-complete_words opennrt config exec.time | grep -qx exec.timeout_s || fail "no keys of config"
-complete_words opennrt help li | grep -qx link || fail "no names behind help"
+offers --output-dir opennrt run --out || fail "no options of run"
+offers disasm opennrt neff dis || fail "no subcommands of neff"
+offers --strict opennrt neff verify --s || fail "no options of neff verify"
+offers exec.timeout_s opennrt config exec.time || fail "no keys of config"
+offers link opennrt help li || fail "no names behind help"
 echo "$pages manual pages, ${#commands[@]} commands completed"

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
@@ -212,6 +213,10 @@ int run(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  // Meant for a test that runs this program, not for the cases.
+  for (const char* name : {"GTEST_OUTPUT", "GTEST_FILTER", "GTEST_REPEAT", "GTEST_SHUFFLE",
+                           "GTEST_TOTAL_SHARDS", "TESTBRIDGE_TEST_ONLY", "XML_OUTPUT_FILE"})
+    unsetenv(name);
   // Lines appear as their cases end.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   try {

@@ -173,7 +173,7 @@ int watch(const Options& options, Surroundings& here) {
     next_s = std::max(next_s, before.at_s - options.period_s) + options.period_s;
     if (!bell.sleep_until(next_s)) return 0;
     Sample now = source.take();
-    const Figures figures = figures_of(&before, now);
+    const PeriodFigures figures = figures_of(&before, now);
     tell_reason(now, &told);
     if (endpoint) page.set(metrics_of(now, figures));
     if (!options.quiet) {

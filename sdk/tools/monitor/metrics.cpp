@@ -45,7 +45,7 @@ class Exposition {
 
 class Writer {
  public:
-  Writer(const Sample& sample, const Figures& figures) : sample_(sample), figures_(figures) {
+  Writer(const Sample& sample, const PeriodFigures& figures) : sample_(sample), figures_(figures) {
     base_ = {{"instance_type", sample.machine.product}};
   }
   std::string text() {
@@ -197,7 +197,7 @@ class Writer {
   }
 
   const Sample& sample_;
-  const Figures& figures_;
+  const PeriodFigures& figures_;
   Labels base_;
   Exposition out_;
 };
@@ -222,7 +222,7 @@ std::string label_text(std::string_view text) {
   return out;
 }
 
-std::string metrics_of(const Sample& sample, const Figures& figures) {
+std::string metrics_of(const Sample& sample, const PeriodFigures& figures) {
   return Writer(sample, figures).text();
 }
 

@@ -13,7 +13,7 @@ namespace opennrt::tools {
 
 inline constexpr char kMetricsType[] = "text/plain; version=0.0.4; charset=utf-8";
 
-std::string metrics_of(const Sample& sample, const Figures& figures);
+std::string metrics_of(const Sample& sample, const PeriodFigures& figures);
 // A label's value between its quotes.
 std::string label_text(std::string_view text);
 

@@ -64,7 +64,7 @@ std::string trouble(const ProcessFigures& p, bool of_period) {
   return of_period && !p.period ? "the counters at the beginning of the period are not known" : "";
 }
 
-std::string execution_stats(const Figures& figures, const ProcessFigures& p) {
+std::string execution_stats(const PeriodFigures& figures, const ProcessFigures& p) {
   JsonList out = object();
   out.add("period", json_value(figures.period_s));
   out.add("error_summary", p.period ? counts(kErrorNames, p.period->errors) : "null");
@@ -96,7 +96,7 @@ std::uint32_t generation_of(const Sample& sample) {
   return sample.machine.devices.empty() ? 0 : sample.machine.devices.front().arch_type;
 }
 
-std::string neuroncore_counters(const Sample& sample, const Figures& figures,
+std::string neuroncore_counters(const Sample& sample, const PeriodFigures& figures,
                                 const ProcessFigures& p) {
   JsonList cores = object();
   for (const CoreFigures& core : p.cores)
@@ -165,7 +165,7 @@ std::string model_of(const ModelFigures& model) {
       .close();
 }
 
-std::string memory_used(const Figures& figures, const ProcessFigures& p) {
+std::string memory_used(const PeriodFigures& figures, const ProcessFigures& p) {
   JsonList cores = object(), models = array();
   for (const CoreFigures& core : p.cores)
     cores.add(std::to_string(core.logical), device_breakdown(core.memory));
@@ -187,7 +187,7 @@ std::string memory_used(const Figures& figures, const ProcessFigures& p) {
       .close();
 }
 
-std::string process_cpu(const Figures& figures, const ProcessFigures& p) {
+std::string process_cpu(const PeriodFigures& figures, const ProcessFigures& p) {
   return object()
       .add("period", json_value(figures.period_s))
       .add(
@@ -200,7 +200,8 @@ std::string process_cpu(const Figures& figures, const ProcessFigures& p) {
       .close();
 }
 
-std::string runtime_of(const Sample& sample, const Figures& figures, const ProcessFigures& p) {
+std::string runtime_of(const Sample& sample, const PeriodFigures& figures,
+                       const ProcessFigures& p) {
   return object()
       .add("pid", std::to_string(p.pid))
       .add("address", json_string(""))
@@ -228,7 +229,7 @@ std::string share_of(const std::optional<CpuShare>& share) {
       .close();
 }
 
-std::string hardware_counters(const Sample& sample, const Figures& figures) {
+std::string hardware_counters(const Sample& sample, const PeriodFigures& figures) {
   JsonList devices = array();
   for (const Device& d : sample.machine.devices)
     devices.add(object()
@@ -247,7 +248,7 @@ std::string hardware_counters(const Sample& sample, const Figures& figures) {
       .close();
 }
 
-std::string system_data(const Sample& sample, const Figures& figures) {
+std::string system_data(const Sample& sample, const PeriodFigures& figures) {
   const SystemSample& host = sample.system;
   JsonList cpus = object();
   for (std::size_t i = 0; i < figures.cpus.size(); ++i)
@@ -321,7 +322,7 @@ std::string hardware_info(const Sample& sample) {
 
 }  // namespace
 
-std::string report_of(const Sample& sample, const Figures& figures) {
+std::string report_of(const Sample& sample, const PeriodFigures& figures) {
   JsonList processes = array();
   for (const ProcessFigures& p : figures.processes) processes.add(runtime_of(sample, figures, p));
   return object()

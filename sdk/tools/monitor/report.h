@@ -12,6 +12,6 @@
 namespace opennrt::tools {
 
 // One line without its end.
-std::string report_of(const Sample& sample, const Figures& figures);
+std::string report_of(const Sample& sample, const PeriodFigures& figures);
 
 }  // namespace opennrt::tools

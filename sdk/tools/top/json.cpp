@@ -74,7 +74,7 @@ std::string process_json(const ProcessFigures& p) {
 
 }  // namespace
 
-std::string json_of(const Sample& sample, const Figures& figures) {
+std::string json_of(const Sample& sample, const PeriodFigures& figures) {
   const Listing& machine = sample.machine;
   JsonList devices = array(), processes = array();
   for (const Device& d : machine.devices) devices.add(device_json(d));

@@ -118,7 +118,7 @@ int batch(const Options& options, Surroundings& here) {
   for (unsigned long n = 0; options.batch == 0 || n < options.batch; ++n) {
     if (!alone) sleep_until(before.at_s + options.interval_s);
     Sample now = source.take();
-    const Figures figures = figures_of(&before, now);
+    const PeriodFigures figures = figures_of(&before, now);
     std::string text = options.json ? json_of(now, figures) : text_of(now, figures, options.sort);
     if (options.json || n + 1 != options.batch) text += "\n";
     const Written written = write_out("top", text);
@@ -135,7 +135,7 @@ int live(const Options& options, Surroundings& here, Terminal& terminal) {
   Source source(here);
   std::optional<Sample> before;
   Sample now = source.take();
-  Figures figures = figures_of(nullptr, now);
+  PeriodFigures figures = figures_of(nullptr, now);
   Look look{.sort = options.sort, .interval_s = options.interval_s};
   for (;;) {
     terminal.size(&look.columns, &look.rows);

@@ -76,7 +76,7 @@ double utilization_of(const ProcessFigures& p) {
   return sum;
 }
 
-std::vector<const ProcessFigures*> sorted(const Figures& figures, Sort sort) {
+std::vector<const ProcessFigures*> sorted(const PeriodFigures& figures, Sort sort) {
   std::vector<const ProcessFigures*> out;
   for (const ProcessFigures& p : figures.processes) out.push_back(&p);
   const auto more = [sort](const ProcessFigures* a, const ProcessFigures* b) {
@@ -108,7 +108,7 @@ std::uint64_t errors_of(const Counts& counts) {
 
 class Composer {
  public:
-  Composer(const Sample& sample, const Figures& figures, const Look& look, bool keys)
+  Composer(const Sample& sample, const PeriodFigures& figures, const Look& look, bool keys)
       : sample_(sample), figures_(figures), look_(look), keys_(keys) {}
 
   std::vector<ScreenLine> lines() {
@@ -324,7 +324,7 @@ class Composer {
   }
 
   const Sample& sample_;
-  const Figures& figures_;
+  const PeriodFigures& figures_;
   const Look& look_;
   const bool keys_;
   std::vector<ScreenLine> out_;
@@ -336,11 +336,12 @@ Sort next(Sort sort) {
   return static_cast<Sort>((static_cast<int>(sort) + 1) % static_cast<int>(std::size(kSortNames)));
 }
 
-std::vector<ScreenLine> screen_of(const Sample& sample, const Figures& figures, const Look& look) {
+std::vector<ScreenLine> screen_of(const Sample& sample, const PeriodFigures& figures,
+                                  const Look& look) {
   return Composer(sample, figures, look, true).lines();
 }
 
-std::string text_of(const Sample& sample, const Figures& figures, Sort sort) {
+std::string text_of(const Sample& sample, const PeriodFigures& figures, Sort sort) {
   Look look;
   look.sort = sort;
   look.rows = SIZE_MAX / 2;

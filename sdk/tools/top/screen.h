@@ -29,13 +29,14 @@ struct ScreenLine {
 };
 
 // At most `rows` lines. What does not fit is counted where it is left out.
-std::vector<ScreenLine> screen_of(const Sample& sample, const Figures& figures, const Look& look);
+std::vector<ScreenLine> screen_of(const Sample& sample, const PeriodFigures& figures,
+                                  const Look& look);
 
 // Everything, for a pipe: no limit of rows, and nothing that is a key.
-std::string text_of(const Sample& sample, const Figures& figures, Sort sort);
+std::string text_of(const Sample& sample, const PeriodFigures& figures, Sort sort);
 
 // One line without its end.
-std::string json_of(const Sample& sample, const Figures& figures);
+std::string json_of(const Sample& sample, const PeriodFigures& figures);
 
 // Bytes for people: "1.5 GiB".
 std::string short_bytes(std::optional<std::uint64_t> bytes);

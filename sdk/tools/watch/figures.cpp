@@ -288,7 +288,7 @@ std::optional<CpuShare> share_of(const CpuTicks& before, const CpuTicks& now) {
                   .soft_irq = share(before.soft_irq, now.soft_irq)};
 }
 
-void host_shares(const Sample& before, const Sample& now, Figures* out) {
+void host_shares(const Sample& before, const Sample& now, PeriodFigures* out) {
   const SystemSample &then = before.system, &here = now.system;
   if (then.all && here.all) out->cpu = share_of(*then.all, *here.all);
   if (then.cpus.size() == here.cpus.size())
@@ -310,8 +310,8 @@ std::optional<std::uint64_t> sum_of(const MemoryBytes& bytes) {
   return sum;
 }
 
-Figures figures_of(const Sample* before, const Sample& now) {
-  Figures out;
+PeriodFigures figures_of(const Sample* before, const Sample& now) {
+  PeriodFigures out;
   if (before != nullptr) {
     out.period_s = now.at_s - before->at_s;
     host_shares(*before, now, &out);

@@ -79,7 +79,7 @@ struct CpuShare {
   double user = 0, nice = 0, system = 0, idle = 0, io_wait = 0, irq = 0, soft_irq = 0;
 };
 
-struct Figures {
+struct PeriodFigures {
   std::optional<double> period_s;
   std::vector<ProcessFigures> processes;
   std::optional<CpuShare> cpu;
@@ -88,6 +88,6 @@ struct Figures {
 };
 
 // before: nullptr: the first sample, so that nothing of a period is known.
-Figures figures_of(const Sample* before, const Sample& now);
+PeriodFigures figures_of(const Sample* before, const Sample& now);
 
 }  // namespace opennrt::tools

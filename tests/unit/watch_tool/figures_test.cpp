@@ -18,7 +18,7 @@ TEST(Figures, TheFirstSampleHasTotalsOnly) {
   Sample now = machine(1, 2);
   add_process(&now, 7);
   execute(&store(&now), 1, 5);
-  const Figures figures = figures_of(nullptr, now);
+  const PeriodFigures figures = figures_of(nullptr, now);
   EXPECT_EQ(figures.period_s, std::nullopt);
   const ProcessFigures& p = figures.processes.at(0);
   EXPECT_TRUE(p.known);
@@ -44,7 +44,7 @@ TEST(Figures, WhatHappenedInThePeriod) {
   store(&now).cores[0][nds::kInferences] += 2;
   store(&now).cores[1][nds::kErrorNumerical] = 3;
   store(&now).cores[0][nds::kMacs] = 1'000'000;
-  const Figures figures = figures_of(&before, now);
+  const PeriodFigures figures = figures_of(&before, now);
   EXPECT_DOUBLE_EQ(*figures.period_s, 2);
   const ProcessFigures& p = figures.processes.at(0);
   ASSERT_TRUE(p.period);
@@ -99,7 +99,7 @@ TEST(Figures, WhatNobodySawIsNotKnown) {
   Sample now = later(before);
   add_process(&now, 7);
   execute(&store(&now), 0, 9);
-  const Figures figures = figures_of(&before, now);
+  const PeriodFigures figures = figures_of(&before, now);
   EXPECT_FALSE(figures.processes.at(0).period);
   EXPECT_EQ(figures.processes.at(0).rate, std::nullopt);
   EXPECT_EQ(figures.processes.at(0).totals.executions, 9u);
@@ -198,7 +198,7 @@ TEST(Figures, SharesOfTheHost) {
   now.system.all = CpuTicks{.user = 150, .system = 110, .idle = 840};
   now.system.context_switches = 25;
   now.processes[0].cpu = ProcessTicks{.started = 17, .user = 20, .system = 5};
-  const Figures figures = figures_of(&before, now);
+  const PeriodFigures figures = figures_of(&before, now);
   EXPECT_DOUBLE_EQ(figures.cpu->user, 50);
   EXPECT_DOUBLE_EQ(figures.cpu->idle, 40);
   EXPECT_EQ(figures.context_switches, 20u);

@@ -34,7 +34,7 @@ struct Busy {
       s.cores[i / devices % cores][nds::kDeviceMemory] = (100 - i) * 1024 * 1024;
     }
   }
-  Figures figures() const { return figures_of(&before, now); }
+  PeriodFigures figures() const { return figures_of(&before, now); }
 };
 
 void expect_fits(const Busy& busy, std::size_t columns, std::size_t rows) {
@@ -57,7 +57,7 @@ TEST(Screen, FitsWhateverTheSize) {
       for (const std::size_t rows : {1u, 2u, 5u, 10u, 24u, 50u, 200u})
         expect_fits(busy, columns, rows);
   }
-  EXPECT_TRUE(screen_of(machine(1, 1), Figures(), {.columns = 80, .rows = 0}).empty());
+  EXPECT_TRUE(screen_of(machine(1, 1), PeriodFigures(), {.columns = 80, .rows = 0}).empty());
 }
 
 TEST(Screen, EightyByTwentyFour) {
@@ -131,13 +131,14 @@ TEST(Screen, NoMachine) {
   none.machine.reason =
       "there is no device to show: every process has a software device of its own, and ends with "
       "it; set OPENNRT_EMULATOR_SCOPE=machine";
-  const auto lines = screen_of(none, Figures(), {.columns = 40, .rows = 24});
+  const auto lines = screen_of(none, PeriodFigures(), {.columns = 40, .rows = 24});
   for (const ScreenLine& line : lines) EXPECT_LE(line.text.size(), 40u);
   std::string text = joined(lines);
   EXPECT_THAT(text, Not(HasSubstr("CORE")));
   EXPECT_THAT(text, HasSubstr("OPENNRT_EMULATOR_SCOPE=machine"));
   // For a pipe it is one line.
-  EXPECT_THAT(text_of(none, Figures(), Sort::kPid), HasSubstr("\n" + none.machine.reason + "\n"));
+  EXPECT_THAT(text_of(none, PeriodFigures(), Sort::kPid),
+              HasSubstr("\n" + none.machine.reason + "\n"));
 }
 
 TEST(Screen, APlainTextHasEverything) {
