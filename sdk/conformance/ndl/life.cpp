@@ -98,9 +98,11 @@ TEST_F(NdlStress, ThreadsShareADevice) {
   std::vector<int> failures(kThreads);
   for (std::uint32_t t = 0; t < kThreads; ++t)
     threads.emplace_back([&, t] {
-      std::vector<std::uint8_t> in(5000, static_cast<std::uint8_t>(t + 1)), out(in.size());
+      std::vector<std::uint8_t> in(5000), out(in.size());
       for (std::uint32_t round = 0; round < kRounds; ++round) {
         const std::uint32_t host = round % 2;
+        // Never what an earlier round may have left there.
+        std::fill(in.begin(), in.end(), static_cast<std::uint8_t>(t * kRounds + round + 1));
         std::uint64_t mem = 0;
         if (ndl().mem->alloc(ctx(), dev(), 8192, 0, host, 0, 0, t % cores(),
                              host ? NRTP_MEM_MISC_HOST : NRTP_MEM_TENSORS_DEVICE, &mem) != 0) {
