@@ -116,6 +116,7 @@ int run(int argc, char** argv) {
   }
   argc = kept;
   argv[argc] = nullptr;
+  GTEST_FLAG_SET(output, "");  // meant for a test that runs this program
   testing::InitGoogleTest(&argc, argv);
   if (argc > 1) {
     std::fprintf(stderr, "opennrt-conform-checks: unknown option %s\n", argv[1]);
