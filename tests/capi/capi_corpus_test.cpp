@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/repeats.h"
 #include "support/vecadd_client.h"
 
 namespace opennrt::test {
@@ -76,7 +77,7 @@ TEST_P(VecAdd, ThousandExecutions) {
   VecAddModel model(neff_);
   ASSERT_EQ(model.status(), NRT_SUCCESS);
   VecAddTensors first(model, 4), second(model, 5);
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < repeats(1000); ++i) {
     VecAddTensors& tensors = i % 2 == 0 ? first : second;
     if (i % 100 < 2) tensors.poison_output();
     ASSERT_EQ(tensors.execute(), NRT_SUCCESS) << "execution " << i;

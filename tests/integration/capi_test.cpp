@@ -20,6 +20,7 @@
 #include "nrt/nrt.h"
 #include "nrt/nrt_experimental.h"
 #include "nrt/nrt_version.h"
+#include "support/repeats.h"
 
 namespace {
 
@@ -196,7 +197,7 @@ TEST(CapiInit, InitCloseHundredTimes) {
   ASSERT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
   nrt_close();
   const int descriptors = open_descriptors(), before = threads();
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < opennrt::test::repeats(100); ++i) {
     ASSERT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS) << i;
     nrt_close();
   }
@@ -522,7 +523,7 @@ class CapiModel : public Capi {
 TEST_F(CapiModel, ThousandExecutionsAreBitExact) {
   const Sets s = sets(1);
   const int before = threads();
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < opennrt::test::repeats(1000); ++i) {
     if (i % 100 == 0) {
       ASSERT_EQ(nrt_tensor_memset(s.sum, 0, 0xFF, bytes_), NRT_SUCCESS);
     }
