@@ -128,8 +128,9 @@ void put_slots(Settings& settings, Table& group) {
   SLOT(attach)
   SLOT(detach)
   SLOT(open)
-  SLOT(close) SLOT(ioctl) SLOT(mmap) SLOT(munmap) SLOT(exists) SLOT(read_text) SLOT(now_us)
-      SLOT(sleep_us) SLOT(control)
+  SLOT(close)
+  SLOT(ioctl)
+  SLOT(mmap) SLOT(munmap) SLOT(exists) SLOT(read_text) SLOT(now_us) SLOT(sleep_us) SLOT(control)
 }
 
 #endif
