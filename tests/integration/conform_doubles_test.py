@@ -48,6 +48,8 @@ PROXIES = [
      {"arch.table.functions"}),
     ("arch", {"CALLS": "address.classify:1=2"}, "arch.address.inverse,arch.table.*",
      {"arch.address.inverse"}),
+    # Not taken for a port whose device is absent.
+    ("port", {"CALLS": "attach:1=-5"}, "port.attach.*", {"port.attach.balanced"}),
     ("arch", {"CALLS": "attach:2=1"}, "arch.attach.balanced,arch.table.*", {"arch.attach.balanced"}),
     ("arch", {"CALLS": "ib.step=hang"}, "arch.ib.room,arch.ib.forms", {"arch.ib.room"}),
 ]

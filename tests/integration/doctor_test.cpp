@@ -33,7 +33,7 @@ class Doctor : public ::testing::Test {
     ASSERT_NE(mkdtemp(name), nullptr);
     fs::permissions(name, fs::perms(0755));
     directory_ = name;
-    fs::create_directory(directory_ + "/root");
+    fs::create_directory(directory_ + "/tree");
   }
   void TearDown() override { fs::remove_all(directory_); }
 
@@ -43,9 +43,9 @@ class Doctor : public ::testing::Test {
   }
   // A driver of that version with one device.
   void driver(const std::string& version) {
-    write("/root/sys/module/neuron/version", version + "\n");
+    write("/tree/sys/module/neuron/version", version + "\n");
   }
-  void node() { write("/root/dev/neuron0", ""); }
+  void node() { write("/tree/dev/neuron0", ""); }
 
   // before: words in front of the command, "NAME=value" or programs. Returns the exit code.
   int run(const std::string& options = "", const std::string& before = "",
@@ -54,7 +54,7 @@ class Doctor : public ::testing::Test {
         shell + " cd " + directory_ +
         "; env -u LD_LIBRARY_PATH -u LD_PRELOAD -u OPENNRT_CONFIG -u OPENNRT_DEVICE -u TMPDIR "
         "-u OPENNRT_CORPUS OPENNRT_EMULATOR_HBM_BYTES=256M OPENNRT_TEST_ROOT=" +
-        directory_ + "/root " + before + " '" OPENNRT_DOCTOR "' " + options + " >" + directory_ +
+        directory_ + "/tree " + before + " '" OPENNRT_DOCTOR "' " + options + " >" + directory_ +
         "/out 2>" + directory_ + "/err";
     const int status = std::system(("(" + line + ")").c_str());
     out_ = contents("/out");
@@ -116,8 +116,8 @@ TEST_F(Doctor, DriverNotLoaded) {
 }
 
 TEST_F(Doctor, HardwareWithoutDriver) {
-  write("/root/sys/bus/pci/devices/0000:00:1e.0/vendor", "0x1d0f\n");
-  write("/root/sys/bus/pci/devices/0000:00:1e.0/device", "0x7164\n");
+  write("/tree/sys/bus/pci/devices/0000:00:1e.0/vendor", "0x1d0f\n");
+  write("/tree/sys/bus/pci/devices/0000:00:1e.0/device", "0x7164\n");
   EXPECT_EQ(run(), 1);
   expect("driver", "/sys/module/neuron", "Trainium1 at PCI 0000:00:1e.0, but its driver",
          "modprobe neuron");
@@ -126,12 +126,12 @@ TEST_F(Doctor, HardwareWithoutDriver) {
 TEST_F(Doctor, NodeWithoutPermission) {
   driver("2.27.4.0");
   node();
-  fs::permissions(directory_ + "/root/dev/neuron0", fs::perms(0600));
+  fs::permissions(directory_ + "/tree/dev/neuron0", fs::perms(0600));
   std::string as_other;
   if (::geteuid() == 0) {
     as_other = "setpriv --reuid=65534 --regid=65534 --clear-groups";
   } else {
-    fs::permissions(directory_ + "/root/dev/neuron0", fs::perms(0));
+    fs::permissions(directory_ + "/tree/dev/neuron0", fs::perms(0));
   }
   EXPECT_EQ(run("", as_other), 1);
   expect("nodes", "/dev/neuron0", "Permission denied: mode 0", "add the user to group ");
@@ -139,7 +139,7 @@ TEST_F(Doctor, NodeWithoutPermission) {
 
 TEST_F(Doctor, NodeIsADirectory) {
   driver("2.27.4.0");
-  fs::create_directories(directory_ + "/root/dev/neuron0");
+  fs::create_directories(directory_ + "/tree/dev/neuron0");
   EXPECT_EQ(run(), 1);
   expect("nodes", "/dev/neuron0", "is a directory: the host has no such device", "start the");
 }
@@ -295,7 +295,7 @@ TEST_F(Doctor, WhoHasTheDevice) {
   node();
   const pid_t holder = ::fork();
   if (holder == 0) {
-    const std::string path = directory_ + "/root/dev/neuron0";
+    const std::string path = directory_ + "/tree/dev/neuron0";
     if (std::freopen(path.c_str(), "r", stdin) != nullptr) execlp("sleep", "sleep", "60", nullptr);
     _exit(1);
   }
