@@ -79,7 +79,7 @@ install_packages() {
   fi
 }
 
-# configure_and_build TARGET: shows the progress on a terminal, elsewhere only what
+# configure_and_build TARGET HOW_LONG: shows the progress on a terminal, elsewhere only what
 # went wrong.
 configure_and_build() {
   cd "$root"
@@ -87,14 +87,25 @@ configure_and_build() {
   if [ "$(distribution)" = ubuntu-22.04 ]; then
     extra=(-DCMAKE_C_COMPILER=gcc-12 -DCMAKE_CXX_COMPILER=g++-12)
   fi
-  say "Building ($preset) in build/$preset; the first time takes some minutes ..."
-  mkdir -p "$build"
+  mkdir -p "$build" && touch "$log" || {
+    say "build/$preset cannot be written to by $(id -un): give it to that user (chown -R), or remove it."
+    exit 1
+  }
+  local note=
+  [ -e "$build/bin" ] || note="; $2"
+  say "Building ($preset) in build/$preset$note ..."
   cmake --preset "$preset" "${extra[@]}" >"$log" 2>&1 || { cat "$log"; exit 1; }
   if [ -t 1 ]; then
     cmake --build --preset "$preset" --target "$1"
     return
   fi
-  if ! cmake --build --preset "$preset" --target "$1" >"$log" 2>&1; then
+  # A line a minute, for whoever waits.
+  if ! cmake --build --preset "$preset" --target "$1" 2>&1 | tee "$log" | {
+    local next=$((SECONDS + 60)) line
+    while IFS= read -r line; do
+      [ "$SECONDS" -lt "$next" ] || { next=$((SECONDS + 60)); say "  ${line%%]*}]"; }
+    done
+  }; then
     grep -E -A20 'FAILED|error:' "$log" || tail -n 40 "$log"
     say "The build failed; all of its output: $log"
     exit 1
@@ -108,7 +119,12 @@ command=${1:-}
 case $command in
   demo | test | build)
     [ -n "${OPENNRT_NO_DEPS:-}" ] || install_packages build
-    if [ "$command" = demo ]; then configure_and_build opennrt_runtime; else configure_and_build all; fi
+    # CPU minutes of a gcc 12 without a compiler cache.
+    if [ "$command" = demo ]; then
+      configure_and_build opennrt_runtime "about 16 CPU minutes, 8 minutes on two cores"
+    else
+      configure_and_build all "about 40 CPU minutes"
+    fi
     ;;
   deps)
     case ${2:-} in
@@ -119,7 +135,12 @@ case $command in
     esac
     exit 0
     ;;
+  -h | --help | help)
+    usage
+    exit 0
+    ;;
   *)
+    [ -z "$command" ] || say "quickstart.sh: no command '$command'"
     usage
     exit 2
     ;;

@@ -162,7 +162,7 @@ Result<const void*> Loader::judge(const Manifest& m) {
 
 // Requires mutex_. `what`: "plugin for arch 2", for the message.
 template <typename Accept>
-Result<const void*> Loader::first_usable(const char* what, Accept accept) {
+Result<const void*> Loader::first_usable(const char* what, Accept accept, std::string_view remedy) {
   const std::vector<Candidate> all = candidates();
   ONRT_ASSIGN(const std::vector<std::size_t> order, rank(all, accept));
   std::string reasons;
@@ -185,8 +185,9 @@ Result<const void*> Loader::first_usable(const char* what, Accept accept) {
   std::string places;
   for (const std::string& d : search_.directories) places += (places.empty() ? "" : ", ") + d;
   return Status::invalid(
-             "no {} found in {}; install its package or name its directory in OPENNRT_PLUGIN_PATH",
-             what, places)
+             "no {} found in {}; {}install its package or name its directory in "
+             "OPENNRT_PLUGIN_PATH",
+             what, places, remedy)
       .because(Cause::kPluginMissing);
 }
 
@@ -260,10 +261,16 @@ Result<const nrtp_ndl_ops*> Loader::ndl(std::string_view name) {
 
 Result<const nrtp_sys_port*> Loader::port(std::string_view name) {
   const std::lock_guard lock(mutex_);
+  // Settings name ports by what they are for, and a name may be misspelt.
+  std::string remedy = "use auto, kernel";
+  for (const Candidate& c : candidates())
+    if (c.verdict == Verdict::kUsable && c.manifest.kind == Kind::kPort)
+      remedy += ", " + c.manifest.name;
   ONRT_ASSIGN(const void* table,
-              first_usable(fmt::format("port plugin {}", name).c_str(), [&](const Manifest& m) {
-                return m.kind == Kind::kPort && m.name == name;
-              }));
+              first_usable(
+                  fmt::format("port plugin {}", name).c_str(),
+                  [&](const Manifest& m) { return m.kind == Kind::kPort && m.name == name; },
+                  remedy + ", or "));
   return static_cast<const nrtp_sys_port*>(table);
 }
 

@@ -66,7 +66,8 @@ class Loader {
   const Opened& open(const Manifest& manifest);
   Result<const void*> judge(const Manifest& manifest);
   template <typename Accept>
-  Result<const void*> first_usable(const char* what, Accept accept);
+  // remedy: what else helps when there is none, "..., or ".
+  Result<const void*> first_usable(const char* what, Accept accept, std::string_view remedy = {});
   std::vector<Candidate> candidates();
   std::set<std::uint32_t> arch_types();
 

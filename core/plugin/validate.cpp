@@ -69,13 +69,21 @@ constexpr Member kArchMembers[] = {
     M(nrtp_arch_plugin, attach),   M(nrtp_arch_plugin, detach),       M(nrtp_arch_plugin, name)};
 constexpr Member kAddressMembers[] = {
     M(nrtp_arch_address, local_to_device), M(nrtp_arch_address, local_to_bar0),
+    M(nrtp_arch_address, topsp_device),    M(nrtp_arch_address, topsp_bar0),
     M(nrtp_arch_address, event_addr),      M(nrtp_arch_address, sem_addr),
-    M(nrtp_arch_address, default_hbm),     M(nrtp_arch_address, classify),
-    M(nrtp_arch_address, csr_regions),     M(nrtp_arch_address, nx_device),
-    M(nrtp_arch_address, tpb_csr_device)};
-constexpr Member kDmaMembers[] = {M(nrtp_arch_dma, udma_device),  M(nrtp_arch_dma, queue_reg),
-                                  M(nrtp_arch_dma, bcast_device), M(nrtp_arch_dma, core_engine),
-                                  M(nrtp_arch_dma, runtime_ring), M(nrtp_arch_dma, alloc_class)};
+    M(nrtp_arch_address, hbm_to_bar4),     M(nrtp_arch_address, default_hbm),
+    M(nrtp_arch_address, cores_of_hbm),    M(nrtp_arch_address, classify),
+    M(nrtp_arch_address, bar0_to_device),  M(nrtp_arch_address, csr_regions),
+    M(nrtp_arch_address, coretype),        M(nrtp_arch_address, nx_device),
+    M(nrtp_arch_address, nx_bar0),         M(nrtp_arch_address, tpb_csr_device),
+    M(nrtp_arch_address, misc_ram_device), M(nrtp_arch_address, notific_bar0)};
+constexpr Member kDmaMembers[] = {
+    M(nrtp_arch_dma, udma_bar0),      M(nrtp_arch_dma, udma_device),
+    M(nrtp_arch_dma, sdma_misc_bar0), M(nrtp_arch_dma, notific_bar0),
+    M(nrtp_arch_dma, queue_reg),      M(nrtp_arch_dma, bcast_device),
+    M(nrtp_arch_dma, core_engine),    M(nrtp_arch_dma, host_engine),
+    M(nrtp_arch_dma, host_queue),     M(nrtp_arch_dma, is_host_engine),
+    M(nrtp_arch_dma, runtime_ring),   M(nrtp_arch_dma, alloc_class)};
 constexpr Member kIbMembers[] = {M(nrtp_arch_ib, step)};
 constexpr Member kPortMembers[] = {
     M(nrtp_sys_port, name),      M(nrtp_sys_port, attach), M(nrtp_sys_port, detach),

@@ -36,6 +36,8 @@ PROXIES = [
       for kind in ("ndl", "port")),  # tables of the kind that they claim are not that long
     # A later version of everything breaks nothing, whatever it is asked.
     *((kind, {"TABLE": "newer-minor"}, "", set()) for kind in BEHIND),
+    # Nor does the version before this one.
+    *((kind, {"TABLE": "previous-minor"}, "", set()) for kind in ("arch", "port")),
     ("ndl", {"HIDE": "mem.dump,pod,misc.printk"}, "", set()),
     ("ndl", {"HIDE": "sync.sem_inc"}, "any.*", {"any.head.accepted"}),
     ("ndl", {"CALLS": "sync.sem_inc:1=-5"}, "ndl.sync.*", {"ndl.sync.counts", "ndl.sync.threads"}),
@@ -45,7 +47,7 @@ PROXIES = [
     ("port", {"HIDE": "control"}, "", set()),
     ("port", {"CALLS": "now_us:2+=0"}, "port.time.*,port.text.*", {"port.time.monotonic"}),
     ("arch", {"HIDE": "address.coretype"}, "any.*,arch.table.functions",
-     {"arch.table.functions"}),
+     {"any.head.accepted", "arch.table.functions"}),
     ("arch", {"CALLS": "address.classify:1=2"}, "arch.address.inverse,arch.table.*",
      {"arch.address.inverse"}),
     # Not taken for a port whose device is absent.

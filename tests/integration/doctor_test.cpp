@@ -93,6 +93,10 @@ TEST_F(Doctor, HealthySetupsHaveNoFinding) {
   EXPECT_EQ(run(), 0) << out_;
   EXPECT_EQ(run("-- " + kPrograms + "ours"), 0) << out_;
   EXPECT_EQ(run("-- /bin/ls", "LD_LIBRARY_PATH=" OPENNRT_LIB_DIR), 0) << out_;
+  // Nor has a copy of the library.
+  fs::create_directory(directory_ + "/copy");
+  fs::copy_file(OPENNRT_LIB_DIR "/libnrt.so.1", directory_ + "/copy/libnrt.so.1");
+  EXPECT_EQ(run("-- /bin/ls", "LD_LIBRARY_PATH=" + directory_ + "/copy"), 0) << out_;
 }
 
 TEST_F(Doctor, OnTheDevicesOfTheSystem) {
@@ -245,7 +249,8 @@ TEST_F(Doctor, Plugins) {
 
 TEST_F(Doctor, Limits) {
   EXPECT_EQ(run("", "", "ulimit -Sn 64;"), 1);
-  expect("limits", "ulimit -n", "the limit of open files is 64, needed are 264", "unlimited");
+  expect("limits", "ulimit -n", "the limit of open files is 64, needed are 264", "ulimit -n 264,");
+  EXPECT_EQ(run("", "", "ulimit -Sn 64; ulimit -n 264;"), 0) << out_;  // the fix works
   EXPECT_EQ(run("", "", "ulimit -f 100;"), 1);
   expect("limits", "ulimit -f", "needed are 268435456", "hard limit");
 }
@@ -327,6 +332,15 @@ TEST_F(Doctor, SocketOfTheSharedDevice) {
   fs::permissions(directory_ + "/s", fs::perms(0777));
   EXPECT_EQ(run("", machine), 1);
   expect("daemon", directory_ + "/s", "is not this user's alone", "chmod 0700");
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  // Of root, with a device that others cannot reach, or cannot start.
+  const std::string as_other = machine + " setpriv --reuid=65534 --regid=65534 --clear-groups";
+  fs::permissions(directory_ + "/s", fs::perms(0700));
+  EXPECT_EQ(run("", as_other), 1);
+  expect("daemon", directory_ + "/s", "is another user's: Permission denied", "emulator.socket");
+  fs::permissions(directory_ + "/s", fs::perms(0755));
+  EXPECT_EQ(run("", as_other), 1);
+  expect("daemon", directory_ + "/s", "cannot be started", "emulator.socket");
 }
 
 // Answers the first message of a client with a refusal, as a daemon of another

@@ -59,7 +59,7 @@ adds
 opennrt run "$MODEL" --executions 100 --output-dir out >/tmp/run.log
 grep -q '^latency us: .*(100 executions)' /tmp/run.log
 rm -r out
-case $(opennrt help) in *$'\n  ls '*) opennrt ls >/dev/null ;; esac   # once that subcommand is there
+opennrt ls >/tmp/ls 2>&1 || { cat /tmp/ls; fail "opennrt ls"; }
 opennrt neff build /usr/share/opennrt/examples/vecadd.yaml /tmp/example.neff >/dev/null
 opennrt run /tmp/example.neff >/dev/null 2>&1
 [ "$(opennrt emu --product trn1.2xlarge -- ls /dev/neuron0)" = /dev/neuron0 ]
@@ -126,6 +126,16 @@ verdict double-port.so port 1.0 selected
 verdict double-ndl-newer-minor.so ndl 1.1 selected
 verdict double-ndl-needs-newer-host.so ndl 1.1 refused
 verdict double-ndl-other-major.so ndl 2.0 refused
+# The silicon itself, as a plugin of another minor version would offer it.
+for table in previous-minor newer-minor; do
+  export OPENNRT_DOUBLE_TARGET=$private/plugins/opennrt-sunda.so OPENNRT_DOUBLE_TABLE=$table
+  printf 'kind: arch\nname: double\narch_type: 2\nlibrary: /packages/doubles/double-proxy-arch.so\nabi: "1.0"\nversion: 9\n' \
+    >/tmp/others/other.plugin.yaml
+  OPENNRT_PLUGIN_PATH=/tmp/others opennrt plugins >/tmp/plugins
+  grep -q '^selected *arch *double' /tmp/plugins || fail "$table: $(cat /tmp/plugins)"
+  OPENNRT_PLUGIN_PATH=/tmp/others adds
+done
+unset OPENNRT_DOUBLE_TARGET OPENNRT_DOUBLE_TABLE
 rm -r /tmp/others
 ok "old and new plugins with new and old core"
 

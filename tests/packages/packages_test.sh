@@ -45,9 +45,18 @@ else
 fi
 cp "$build"/packages/*_"$version"_*.deb "$work/packages/old"
 archive=$(ls "$build"/packages/opennrt-"$version"-linux-*.tar.gz)
-for package in core plugin-sunda plugin-cayman plugin-mariana emulator tools; do
+for package in core plugin-sunda plugin-cayman plugin-mariana emulator tools dev; do
   [ -s "$build"/packages/opennrt-"$package"-dbgsym_"$version"_*.ddeb ] || fail "no -dbgsym of $package"
 done
+# Debug information that a debugger finds by the build id of the file.
+dpkg-deb -x "$work"/packages/old/opennrt-core_*.deb "$work/core"
+dpkg-deb -x "$build"/packages/opennrt-core-dbgsym_"$version"_*.ddeb "$work/core"
+id=$(readelf -n "$work"/core/usr/lib/*/opennrt/libnrt.so.1 | sed -n 's/.*Build ID: //p')
+symbols=$work/core/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug
+[ -f "$symbols" ] || fail "no debug information for build id '$id'"
+grep -q '\.debug_line' <<<"$(readelf -SW "$symbols")" || fail "$symbols has no line numbers"
+grep -q 'core/api/lifecycle.cpp' <<<"$(readelf --debug-dump=info --dwarf-depth=1 "$symbols" 2>/dev/null)" ||
+  fail "$symbols does not name the sources, by their places in the project"
 ok "packages and their -dbgsym"
 cp "$archive" "$work/packages/"
 "$source/packaging/make_packages.sh" --built "$build" --version "$next" >/dev/null
@@ -68,6 +77,25 @@ for package in "$work"/packages/old/*.deb; do
     fail "$package has a name of the vendor"
 done
 ok "copyright, changelog, names"
+while read -r package file; do
+  grep -qE "[ /]$file$" <<<"$(dpkg-deb -c "$work"/packages/old/opennrt-"${package}"_*.deb)" ||
+    fail "opennrt-$package has no $file"
+done <<'FILES'
+core etc/opennrt/nrt.yaml
+core libnrt.so.1
+core man5/nrt.yaml.5.gz
+emulator user/opennrt-emud.socket
+emulator man1/opennrt-emud.1.gz
+tools bin/opennrt
+tools man1/opennrt-top.1.gz
+tools user/opennrt-monitor.service
+tools bash-completion/completions/opennrt
+tools examples/vecadd.yaml
+dev opennrt-conform
+dev opennrt-conform-checks
+dev man1/opennrt-conform.1.gz
+FILES
+ok "files are in their packages"
 if command -v systemd-analyze >/dev/null; then
   for package in emulator tools; do dpkg-deb -x "$work"/packages/old/opennrt-${package}_*.deb "$work/units"; done
   sed -i "s|ExecStart=/usr/bin|ExecStart=$work/units/usr/bin|" "$work"/units/usr/lib/systemd/user/*.service

@@ -39,12 +39,13 @@ void add_fetch_rings(ArchFacts& f, const nrtp_arch_plugin& arch, const nrtp_prod
   }
 }
 
-// The driver of silicon whose plugin says nothing about it: the interface of the
-// newest published one, every register region and memory channel within reach.
+// The driver of silicon whose plugin says nothing about it: every published version of
+// the interface, as a driver layer speaks an older one to some families; every register
+// region and memory channel within reach.
 void derive_driver(ArchFacts& f, const nrtp_arch_plugin& arch, const nrtp_product& product) {
-  constexpr std::uint32_t kNewestInterface = 11;
+  constexpr std::uint32_t kOldestInterface = 5, kNewestInterface = 11;
   constexpr std::uint64_t kSyncBytes = 0x2000;
-  f.compat_min = kNewestInterface - 1;
+  f.compat_min = kOldestInterface;
   f.compat_max = kNewestInterface;
   f.host_window_mask = f.host_window;
   for (const nrtp_csr_region& r : regions(arch, product)) {

@@ -10,7 +10,14 @@ uint64_t none3(const nrtp_product*, uint32_t, uint64_t) { return UINT64_MAX; }
 uint64_t none2(const nrtp_product*, uint32_t, uint32_t) { return UINT64_MAX; }
 uint64_t none1(const nrtp_product*, uint32_t) { return UINT64_MAX; }
 uint64_t sem(const nrtp_product*, uint32_t, uint32_t, uint32_t) { return UINT64_MAX; }
-uint32_t hbm(const nrtp_product*, uint32_t) { return 0; }
+uint64_t none_of(const nrtp_product*, uint64_t) { return UINT64_MAX; }
+uint64_t none_of_range(const nrtp_product*, uint64_t, uint64_t) { return UINT64_MAX; }
+uint32_t zero1(const nrtp_product*, uint32_t) { return 0; }
+uint32_t zero2(const nrtp_product*, uint32_t, uint32_t) { return 0; }
+int cores_of_hbm(const nrtp_product*, uint32_t, uint32_t*, uint32_t*) { return NRTP_INVALID; }
+int coretype(const nrtp_product*, uint32_t, uint32_t*, uint32_t*, uint32_t*) {
+  return NRTP_INVALID;
+}
 [[maybe_unused]] int classify(const nrtp_product*, uint64_t, nrtp_addr_class*) {
   return NRTP_INVALID;
 }
@@ -19,7 +26,6 @@ const nrtp_csr_region* regions(const nrtp_product*, uint32_t* n) {
   return nullptr;
 }
 uint64_t queue_reg(uint32_t, uint32_t, uint32_t) { return UINT64_MAX; }
-uint32_t core_engine(const nrtp_product*, uint32_t, uint32_t) { return 0; }
 int ring(const nrtp_product*, uint32_t, uint32_t, nrtp_dma_slot*) { return NRTP_INVALID; }
 int alloc_class(const nrtp_product*, uint32_t, uint32_t, nrtp_dma_slot*, uint32_t*) {
   return NRTP_INVALID;
@@ -49,21 +55,36 @@ const nrtp_arch_geometry kGeometry = make<nrtp_arch_geometry>([](auto& g) {
 const nrtp_arch_address kAddress = make<nrtp_arch_address>([](auto& a) {
   a.local_to_device = none3;
   a.local_to_bar0 = none3;
+  a.topsp_device = none1;
+  a.topsp_bar0 = none1;
   a.event_addr = none2;
   a.sem_addr = sem;
-  a.default_hbm = hbm;
+  a.hbm_to_bar4 = none_of_range;
+  a.default_hbm = zero1;
+  a.cores_of_hbm = cores_of_hbm;
 #if !defined(NO_CLASSIFY)
   a.classify = classify;
 #endif
+  a.bar0_to_device = none_of;
   a.csr_regions = regions;
+  a.coretype = coretype;
   a.nx_device = none2;
+  a.nx_bar0 = none2;
   a.tpb_csr_device = none1;
+  a.misc_ram_device = none1;
+  a.notific_bar0 = none1;
 });
 const nrtp_arch_dma kDma = make<nrtp_arch_dma>([](auto& d) {
+  d.udma_bar0 = none1;
   d.udma_device = none1;
+  d.sdma_misc_bar0 = none1;
+  d.notific_bar0 = none1;
   d.queue_reg = queue_reg;
   d.bcast_device = none1;
-  d.core_engine = core_engine;
+  d.core_engine = zero2;
+  d.host_engine = zero1;
+  d.host_queue = zero1;
+  d.is_host_engine = zero1;
   d.runtime_ring = ring;
   d.alloc_class = alloc_class;
 });

@@ -12,6 +12,13 @@
 #include "opennrt/port.h"
 #endif
 
+#if defined(PROXY_ARCH)
+namespace opennrt::doubles {
+template <>
+inline constexpr std::size_t previous_size<nrtp_arch_ib> = offsetof(nrtp_arch_ib, isa);
+}
+#endif
+
 namespace {
 
 using namespace opennrt::doubles;
@@ -32,6 +39,7 @@ using Table = nrtp_arch_plugin;
 constexpr const char* kSymbol = NRTP_ARCH_QUERY_SYMBOL;
 constexpr std::uint32_t kMajor = NRTP_ARCH_ABI_MAJOR, kMinor = NRTP_ARCH_ABI_MINOR;
 constexpr std::uint32_t kTruncated = offsetof(Table, attach);
+constexpr std::uint32_t kPrevious = offsetof(Table, driver);  // bytes of version 1.0
 
 void put_groups(Settings& settings, Table& table) {
   GROUP(nrtp_arch_geometry, geometry, )
@@ -72,6 +80,7 @@ using Table = nrtp_ndl_ops;
 constexpr const char* kSymbol = NRTP_NDL_QUERY_SYMBOL;
 constexpr std::uint32_t kMajor = NRTP_NDL_ABI_MAJOR, kMinor = NRTP_NDL_ABI_MINOR;
 constexpr std::uint32_t kTruncated = offsetof(Table, misc);
+constexpr std::uint32_t kPrevious = 0;  // there is none
 
 void put_groups(Settings& settings, Table& table) {
   GROUP(nrtp_ndl_probe, probe,
@@ -119,6 +128,7 @@ using Table = nrtp_sys_port;
 constexpr const char* kSymbol = NRTP_PORT_QUERY_SYMBOL;
 constexpr std::uint32_t kMajor = NRTP_PORT_ABI_MAJOR, kMinor = NRTP_PORT_ABI_MINOR;
 constexpr std::uint32_t kTruncated = offsetof(Table, sleep_us);
+constexpr std::uint32_t kPrevious = offsetof(Table, control);  // bytes of version 1.0
 
 void put_groups([[maybe_unused]] Settings& settings, [[maybe_unused]] Table& table) {}
 
@@ -147,9 +157,13 @@ const Table* make_table() {
   put_slots(settings, copy.table);
   if (!settings.left_over().empty())
     return static_cast<const Table*>(refuse("no such slot: " + settings.left_over()));
-  if (!damage(settings.table, copy.table.head, sizeof copy.bytes, kTruncated))
+  if (settings.table == "previous-minor" && kPrevious != 0) {
+    copy.table.head.abi_minor -= 1;
+    cut(copy, kPrevious);
+  } else if (!damage(settings.table, copy.table.head, sizeof copy.bytes, kTruncated)) {
     return static_cast<const Table*>(
         refuse("unknown OPENNRT_DOUBLE_TABLE: " + std::string(settings.table)));
+  }
   return &copy.table;
 }
 

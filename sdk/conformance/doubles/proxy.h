@@ -5,10 +5,10 @@
 // read once, from the environment:
 //
 //   OPENNRT_DOUBLE_TARGET  library of the plugin behind
-//   OPENNRT_DOUBLE_TABLE   what is wrong with the table: newer-minor, newer-major,
-//                          truncated, wrong-magic, wrong-kind, other-sanitizer,
+//   OPENNRT_DOUBLE_TABLE   what is wrong with the table: newer-major, truncated,
+//                          wrong-magic, wrong-kind, other-sanitizer,
 //                          needs-newer-host, needs-feature; or with the query: throws,
-//                          returns-null
+//                          returns-null; nothing: newer-minor, previous-minor
 //   OPENNRT_DOUBLE_HIDE    slots that are null: "sync.sem_inc,mem.dump"; a group alone
 //                          ("pod"): its pointer is null
 //   OPENNRT_DOUBLE_CALLS   what calls do instead of being passed on:
@@ -179,6 +179,18 @@ void put_slot(Settings& settings, T& copy, const char* name) {
     copy.*kMember = Slot<kMember>::call;
 }
 
+// Bytes of a group in the minor version before this one.
+template <typename G>
+inline constexpr std::size_t previous_size = sizeof(G);
+
+// Makes a copied table or group end after `size` bytes; what follows is no pointer.
+template <typename T>
+void cut(Copy<T>& copy, std::size_t size) {
+  const auto stated = static_cast<std::uint32_t>(size);
+  std::memcpy(copy.bytes, &stated, sizeof stated);
+  std::memset(copy.bytes + size, 0xA5, sizeof copy.bytes - size);
+}
+
 // A copy of a group; put: its slots. The group's name is its member's in the table.
 template <typename G, typename Put>
 void put_group(Settings& settings, const G*& member, Copy<G>& copy, const char* name, Put put) {
@@ -190,6 +202,7 @@ void put_group(Settings& settings, const G*& member, Copy<G>& copy, const char* 
     const std::uint32_t size = sizeof(G) + Copy<G>::kRoom;
     std::memcpy(copy.bytes, &size, sizeof size);
   }
+  if (settings.table == "previous-minor") cut(copy, previous_size<G>);
   member = &copy.table;
 }
 

@@ -119,6 +119,7 @@ typedef struct nrtp_csr_region {
 
 enum nrtp_sem_op { NRTP_SEM_READ = 0, NRTP_SEM_SET = 1, NRTP_SEM_INC = 2, NRTP_SEM_DEC = 3 };
 
+/* Every member is mandatory: a plugin without one is refused. */
 typedef struct nrtp_arch_address {
   uint32_t size, reserved;
   uint64_t (*local_to_device)(const nrtp_product*, uint32_t core, uint64_t local);
@@ -206,6 +207,7 @@ typedef struct nrtp_dma_op {
   uint8_t perm[4];   /* perm[k] = source dimension of output dimension k */
 } nrtp_dma_op;
 
+/* Functions are mandatory, but for the two encoders at the end. */
 typedef struct nrtp_arch_dma {
   uint32_t size;
   uint32_t max_tx_per_packet, max_rx_per_packet;

@@ -239,6 +239,18 @@ void check_daemon(Context& context, Findings& out) {
                    "chmod 0700 it, or set emulator.socket to a path in a directory of your own"});
     return;
   }
+  // What serves can be reached, and what does not can be started.
+  const bool enters = ::access(directory.c_str(), X_OK) == 0;
+  if (!enters || (!exists(socket) && ::access(directory.c_str(), W_OK) != 0)) {
+    out.push_back({"", directory,
+                   std::string(enters ? "the software device cannot be started, its socket would "
+                                        "be in a directory of another user: "
+                                      : "the directory of the software device's socket is another "
+                                        "user's: ") +
+                       strerror(errno),
+                   "set XDG_RUNTIME_DIR, or emulator.socket to a path of your own"});
+    return;
+  }
   if (emu::remote::find_daemon().empty())
     out.push_back({"", "opennrt-emud", "is not installed beside this program",
                    "install opennrt-emulator, or name it in OPENNRT_EMUD"});

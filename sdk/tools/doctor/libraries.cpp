@@ -18,7 +18,7 @@ std::string directory_of(const std::string& path) {
 
 bool has_directory(const std::vector<std::string>& list, const std::string& directory) {
   return std::any_of(list.begin(), list.end(),
-                     [&](const std::string& item) { return same_file(item, directory); });
+                     [&](const std::string& item) { return same_library(item, directory); });
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -72,7 +72,7 @@ void check_linked(Context& context, const Program& program, const LoadOrder& ord
       if (!program.linkage.rpath.empty()) where += ", not in its RPATH " + program.linkage.rpath;
       out.push_back({"", program.file, "needs " + library.name + ", which is not found: " + where,
                      exec_fix(context)});
-    } else if (!same_file(library.path, ours)) {
+    } else if (!same_library(library.path, ours)) {
       out.push_back(
           {"", program.file,
            "gets another libnrt, " + described(library.path) + ": " + cause(program, library),
@@ -100,7 +100,7 @@ void check_versions(const Program& program, const std::string& ours, Findings& o
 void check_opened(Context& context, const Program& program, const LoadOrder& order, Findings& out) {
   const std::string& ours = context.library();
   for (const std::string& name : absolute_names(program.file))
-    if (!same_file(name, ours))
+    if (!same_library(name, ours))
       out.push_back({"", program.file,
                      "names " + name + ", which LD_LIBRARY_PATH and LD_PRELOAD do not change",
                      exec_fix(context)});
@@ -112,7 +112,7 @@ void check_opened(Context& context, const Program& program, const LoadOrder& ord
   if (found.empty())
     out.push_back(
         {"", program.file, "opening libnrt.so.1 by its name finds nothing", exec_fix(context)});
-  else if (!same_file(found, ours))
+  else if (!same_library(found, ours))
     out.push_back({"", program.file, "opening libnrt.so.1 by its name gives " + described(found),
                    exec_fix(context)});
 }
@@ -136,7 +136,7 @@ void check_library(Context& context, Findings& out) {
   for (std::string list; std::getline(preloads, list, ':');) {
     std::istringstream words(list);
     for (std::string word; words >> word;)
-      if (is_libnrt(word) && !same_file(word, ours))
+      if (is_libnrt(word) && !same_library(word, ours))
         out.push_back({"", "LD_PRELOAD", "puts another libnrt first: " + described(word),
                        "unset LD_PRELOAD, or name " + ours});
   }
@@ -146,7 +146,7 @@ void check_library(Context& context, Findings& out) {
                              &error) != emu::launcher::Verdict::kFits)
     return;
   const std::string found = found_by_name(self, {{"LD_PRELOAD", ""}}, "libnrt.so.1");
-  if (found.empty() || same_file(found, ours)) return;
+  if (found.empty() || same_library(found, ours)) return;
   const bool by_variable = has_directory(library_path(), directory_of(found));
   out.push_back({"", by_variable ? "LD_LIBRARY_PATH" : "linker cache",
                  "another libnrt comes first: " + described(found) + "; this one is " + ours,

@@ -53,8 +53,9 @@ std::filesystem::path fixed_part(const std::string& text) {
 
 std::string bytes_text(std::uint64_t bytes) { return std::to_string(bytes) + " bytes"; }
 
-void check_limit(int which, const char* what, const char* option, std::uint64_t needed,
-                 const std::string& why, Findings& out) {
+// unit: bytes that a number of the shell's `ulimit` stands for.
+void check_limit(int which, const char* what, const char* option, std::uint64_t unit,
+                 std::uint64_t needed, const std::string& why, Findings& out) {
   rlimit limit{};
   if (::getrlimit(which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
       limit.rlim_cur >= needed)
@@ -64,7 +65,8 @@ void check_limit(int which, const char* what, const char* option, std::uint64_t 
                      std::to_string(needed) + why,
                  std::string("ulimit ") + option +
                      (limit.rlim_max == RLIM_INFINITY || limit.rlim_max >= needed
-                          ? " unlimited, or a larger number, before the program starts"
+                          ? " " + std::to_string((needed + unit - 1) / unit) +
+                                ", or a larger number, before the program starts"
                           : ": the hard limit is as low; raise it in limits.conf, the unit or the "
                             "container")});
 }
@@ -142,7 +144,7 @@ void check_limits(Context& context, Findings& out) {
   const std::uint64_t devices = context.on_emulator()
                                     ? context.config().number(Key::kEmulatorDevices)
                                     : context.nodes().size();
-  check_limit(RLIMIT_NOFILE, "the limit of open files", "-n", kDescriptors + 8 * devices,
+  check_limit(RLIMIT_NOFILE, "the limit of open files", "-n", 1, kDescriptors + 8 * devices,
               " (devices, memory, threads of the runtime)", out);
   if (!context.on_emulator() || context.shared_machine()) return;
   std::uint64_t channel = context.config().number(Key::kEmulatorHbmBytes);
@@ -150,8 +152,8 @@ void check_limits(Context& context, Findings& out) {
     if (const nrtp_product* product = context.product()) channel = product->hbm_channel_bytes;
   const std::string why =
       " (emulator.hbm_bytes, " + bytes_text(channel) + "); or set " + "emulator.hbm_bytes lower";
-  check_limit(RLIMIT_FSIZE, "the largest file in bytes", "-f", channel, why, out);
-  check_limit(RLIMIT_AS, "the address space in bytes", "-v", channel, why, out);
+  check_limit(RLIMIT_FSIZE, "the largest file in bytes", "-f", 1024, channel, why, out);
+  check_limit(RLIMIT_AS, "the address space in bytes", "-v", 1024, channel, why, out);
 }
 
 }  // namespace opennrt::tools::doctor

@@ -16,6 +16,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -135,6 +137,16 @@ bool is_libnrt(const std::string& name) {
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code code;
   return std::filesystem::equivalent(a, b, code) && !code;
+}
+
+bool same_library(const std::string& a, const std::string& b) {
+  if (same_file(a, b)) return true;
+  std::error_code code;
+  const auto size = std::filesystem::file_size(a, code);
+  if (code || size != std::filesystem::file_size(b, code) || code) return false;
+  std::ifstream left(a, std::ios::binary), right(b, std::ios::binary);
+  using Bytes = std::istreambuf_iterator<char>;
+  return left && right && std::equal(Bytes(left), Bytes(), Bytes(right));
 }
 
 bool load_order(const Program& program, const Variables& variables, LoadOrder* out,

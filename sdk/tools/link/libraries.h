@@ -25,6 +25,8 @@ std::string beside_own_library(const char* name);
 // "libnrt.so", "libnrt.so.1" and longer ones, with or without a directory.
 bool is_libnrt(const std::string& name);
 bool same_file(const std::string& a, const std::string& b);
+// The same file, or a copy of it.
+bool same_library(const std::string& a, const std::string& b);
 
 // Changes to the environment of a program. An empty value removes the variable.
 using Variables = std::map<std::string, std::string>;

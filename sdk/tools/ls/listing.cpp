@@ -212,18 +212,14 @@ void collect_kernel(Surroundings& here, bool openers, Listing* out) {
 void collect_daemon(Surroundings& here, std::unique_ptr<emu::remote::Client>* kept, Listing* out) {
   const std::string socket = here.socket();
   std::string error;
-  std::error_code code;
   std::unique_ptr<emu::remote::Client>& client = *kept;
-  if (client != nullptr) {
-    // As it was.
-  } else if (std::filesystem::exists(socket, code)) {
+  if (client == nullptr) error = here.socket_trouble();
+  if (client == nullptr && error.empty()) {
     emu::remote::Options options;
     options.socket = socket;
     options.start = false;
     options.watch = true;
     client = emu::remote::Client::attach(options, &error);
-  } else {
-    error = "nothing serves " + socket;
   }
   if (client == nullptr) {
     // Not there yet is no fault: the next program starts it.

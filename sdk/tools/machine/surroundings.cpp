@@ -3,7 +3,9 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -72,15 +74,21 @@ std::string Surroundings::socket() const {
   return given.empty() ? emu::remote::default_socket() : given;
 }
 
-bool Surroundings::daemon_serves(std::string* error) {
+std::string Surroundings::socket_trouble() const {
   struct stat info{};
-  if (!asked_ && ::stat(socket().c_str(), &info) != 0) {
-    refusal_ = "nothing serves " + socket();
-  } else if (!asked_) {
+  if (::stat(socket().c_str(), &info) == 0) return "";
+  if (errno == ENOENT || errno == ENOTDIR) return "nothing serves " + socket();
+  return socket() + ": " + std::strerror(errno) +
+         "; it belongs to another user, set emulator.socket to a path of your own";
+}
+
+bool Surroundings::daemon_serves(std::string* error) {
+  if (!asked_) {
+    refusal_ = socket_trouble();
     emu::remote::Options options;
     options.socket = socket();
     options.start = false;
-    serves_ = emu::remote::Client::attach(options, &refusal_) != nullptr;
+    serves_ = refusal_.empty() && emu::remote::Client::attach(options, &refusal_) != nullptr;
   }
   asked_ = true;
   *error = refusal_;

@@ -40,6 +40,9 @@ class Surroundings {
   bool on_emulator() const;
   bool shared_machine() const;
   std::string socket() const;
+  // Empty: the socket is there; "nothing serves ..." where a daemon may be started;
+  // else why it cannot be reached.
+  std::string socket_trouble() const;
   // A daemon answers there. *error: why not.
   bool daemon_serves(std::string* error);
 

@@ -240,6 +240,9 @@ TEST(DriverFacts, FollowFromTheTableWhereThePluginHasNone) {
     EXPECT_EQ(f.host_window, f.host_window_mask);
     EXPECT_EQ(f.scrub_engines, real.scrub_engines);
     EXPECT_EQ(f.nx_ring_mask, 0x1Fu);
+    // The driver layer speaks version 6 to this family, 10 and 11 to later ones.
+    EXPECT_LE(f.compat_min, 6u);
+    EXPECT_GE(f.compat_max, 11u);
     EXPECT_FALSE(f.dma_retry || f.nc_map_query || f.power_profiles || f.single_node_pod);
     // SBUF and semaphores of both cores where the real driver has them, and memory.
     for (const nrtp_driver_map& map : real.special) {
