@@ -18,6 +18,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 preset=release
 build=$root/build/$preset
+extra=()  # options of cmake
 
 say() { printf '%s\n' "$*"; }
 usage() { sed -n '4,15p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//'; }
@@ -83,9 +84,9 @@ install_packages() {
 # went wrong.
 configure_and_build() {
   cd "$root"
-  local extra=() log=$build/quickstart.log
+  local log=$build/quickstart.log
   if [ "$(distribution)" = ubuntu-22.04 ]; then
-    extra=(-DCMAKE_C_COMPILER=gcc-12 -DCMAKE_CXX_COMPILER=g++-12)
+    extra+=(-DCMAKE_C_COMPILER=gcc-12 -DCMAKE_CXX_COMPILER=g++-12)
   fi
   mkdir -p "$build" && touch "$log" || {
     say "build/$preset cannot be written to by $(id -un): give it to that user (chown -R), or remove it."
@@ -118,18 +119,22 @@ configure_and_build() {
 command=${1:-}
 case $command in
   demo | test | build)
-    [ -n "${OPENNRT_NO_DEPS:-}" ] || install_packages build
     # CPU minutes of a gcc 12 without a compiler cache.
     if [ "$command" = demo ]; then
+      [ -n "${OPENNRT_NO_DEPS:-}" ] || install_packages build
+      # What tests need is not there yet; a tree that has them keeps them.
+      [ -e "$build/CMakeCache.txt" ] || extra+=(-DOPENNRT_TESTS=OFF -DOPENNRT_BENCH=OFF)
       configure_and_build opennrt_runtime "about 16 CPU minutes, 8 minutes on two cores"
     else
+      [ -n "${OPENNRT_NO_DEPS:-}" ] || install_packages build test
+      extra+=(-DOPENNRT_TESTS=ON -DOPENNRT_BENCH=ON)
       configure_and_build all "about 40 CPU minutes"
     fi
     ;;
   deps)
     case ${2:-} in
-      '') install_packages build ;;
-      --dev) install_packages build dev ;;
+      '') install_packages build test ;;
+      --dev) install_packages build test dev ;;
       --package) install_packages build package ;;
       *) usage; exit 2 ;;
     esac
