@@ -5,11 +5,11 @@
 #include <Poco/Util/HelpFormatter.h>
 #include <Poco/Util/OptionException.h>
 #include <Poco/Util/OptionProcessor.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -252,9 +252,16 @@ std::string table_text(std::string_view title,
   return text;
 }
 
-void ignore_closed_pipes() { pipe_handler = std::signal(SIGPIPE, SIG_IGN); }
+void ignore_closed_pipes() { pipe_handler = ::signal(SIGPIPE, SIG_IGN); }
 
-void restore_closed_pipes() { std::signal(SIGPIPE, pipe_handler); }
+void restore_closed_pipes() {
+  ::signal(SIGPIPE, pipe_handler);
+  // Poco blocks it when its library is loaded.
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, SIGPIPE);
+  pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+}
 
 int tool_main(int argc, char** argv, int (*run)(const Words&)) {
   ignore_closed_pipes();

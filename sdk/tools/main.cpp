@@ -64,6 +64,7 @@ const char* package_of(const std::string& name) {
 }
 
 int external(const std::string& name, Words& words) {
+  restore_closed_pipes();
   std::string program = "opennrt-" + name;
   std::vector<char*> argv = {program.data()};
   for (std::string& word : words) argv.push_back(word.data());

@@ -224,14 +224,12 @@ class Session {
   void bind() {
     require(nrt_allocate_tensor_set(&inputs_), "nrt_allocate_tensor_set");
     require(nrt_allocate_tensor_set(&outputs_), "nrt_allocate_tensor_set");
-    std::map<std::string, std::string> unused = options_.inputs;
     for (BoundTensor& t : tensors_) {
       const bool is_input = t.usage == NRT_TENSOR_USAGE_INPUT;
       require(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, core_, t.bytes, t.name.c_str(),
                                   &t.tensor),
               "nrt_tensor_allocate of " + t.name);
       if (is_input) {
-        unused.erase(t.name);
         const std::vector<std::byte> data = contents(t);
         require(nrt_tensor_write(t.tensor, data.data(), 0, data.size()),
                 "nrt_tensor_write of " + t.name);
@@ -241,8 +239,6 @@ class Session {
       report_->tensor(t.name, dtype_name(t.dtype), t.array_shape(), t.bytes,
                       is_input ? source_of(t) : "");
     }
-    if (!unused.empty())
-      throw UsageError("--input: the model has no input named '" + unused.begin()->first + "'");
   }
 
   void execute() {
@@ -276,6 +272,15 @@ class Session {
                                  std::strerror(errno));
       }
     }
+  }
+
+  // Before anything is told or runs.
+  void check_inputs() const {
+    for (const auto& [name, what] : options_.inputs)
+      if (std::none_of(tensors_.begin(), tensors_.end(), [&name](const BoundTensor& t) {
+            return t.usage == NRT_TENSOR_USAGE_INPUT && t.name == name;
+          }))
+        throw UsageError("--input: the model has no input named '" + name + "'");
   }
 
   void tell_device() const {
@@ -381,6 +386,7 @@ bool perform(const RunOptions& options, RunReport* report) {
   try {
     Session session(options, report);
     session.load();
+    session.check_inputs();
     session.tell_types(&checks);
     session.read_references(checks);
     session.tell_device();
