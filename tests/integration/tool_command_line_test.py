@@ -266,14 +266,18 @@ class CommandLine(unittest.TestCase):
 
     def test_json_of_run(self):
         npy(self.dir / "two.npy", [2.0] * 256000)
-        data = strict(self.ran("run", self.model, "--fill=ones", "-n", "7", "--output-dir", "out",
-                               "--json", "-i", "b=ones", "--compare", "out=two.npy,rtol=0,atol=0",
-                               "--verify", "--break=DVE:3", "--dump=t=sbuf:0:16000+8:float32",
-                               "--dump-dir=d"))
+        done = self.run_("run", self.model, "--fill=ones", "-n", "7", "--output-dir", "out", "--json",
+                         "-i", "b=ones", "--compare", "out=two.npy,rtol=0,atol=0", "--verify",
+                         "--break=DVE:3", "--dump=t=sbuf:0:16000+8:float32", "--dump-dir=d", code=0)
+        data = strict(done.stdout)
         self.assertIs(data["good"], True)
         self.assertIsNone(data["error"])
         self.assertEqual(data["device"], "sunda")
         self.assertRegex(data["product"], r"^trn1\.")
+        self.assertIn(f"OPENNRT_EMULATOR_PRODUCT={data['product']} ", done.stderr)
+        set_ = self.run_("run", self.model, "--json", more={"OPENNRT_EMULATOR_PRODUCT":
+                                                            "trn1.2xlarge"})
+        self.assertEqual(strict(set_.stdout)["product"], "trn1.2xlarge")
         self.assertEqual(data["model"], str(self.model))
         tensor = {"dtype": "float32", "shape": [256000], "bytes": 1024000}
         self.assertEqual(sorted(data["tensors"], key=lambda t: t["name"]),
