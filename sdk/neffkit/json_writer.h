@@ -33,7 +33,7 @@ class JsonWriter {
     const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
     raw(std::string_view(buffer, static_cast<std::size_t>(end - buffer)));
   }
-
+  void null() { raw("null"); }
   void boolean(bool value) { raw(value ? "true" : "false"); }
 
   void member(std::string_view name, std::string_view value) {

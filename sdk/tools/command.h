@@ -3,18 +3,16 @@
 // Subcommands of the `opennrt` tool.
 #pragma once
 
-#include <string>
-#include <vector>
+#include "command_line.h"
 
 namespace opennrt::tools {
 
-// args: what follows the subcommand. Returns the exit code: 0 done, 1 failed,
-// 2 bad usage.
-int run_command(const std::vector<std::string>& args);
-int config_command(const std::vector<std::string>& args);
-int config_check_command(const std::vector<std::string>& args);  // of `config`
-int plugins_command(const std::vector<std::string>& args);
-int isa_command(const std::vector<std::string>& args);
-int link_command(const std::vector<std::string>& args);
+// words: what follows the subcommand. Returns the exit code.
+int run_command(const Words& words);
+int config_command(const Words& words);
+int config_check_command(const Words& words);  // of `config`
+int plugins_command(const Words& words);
+int isa_command(const Words& words);
+int link_command(const Words& words);
 
 }  // namespace opennrt::tools

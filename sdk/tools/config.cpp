@@ -4,15 +4,8 @@
 // where that comes from.
 #include "config/config.h"
 
-#include <Poco/Util/HelpFormatter.h>
-#include <Poco/Util/Option.h>
-#include <Poco/Util/OptionException.h>
-#include <Poco/Util/OptionProcessor.h>
-#include <Poco/Util/OptionSet.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
 
 #include "book/machine.h"
 #include "command.h"
@@ -27,53 +20,21 @@ namespace {
 using Rows = std::vector<config::Config::Row>;
 
 struct Options {
-  bool help = false, json = false, changed = false;
-  std::vector<std::string> prefixes;
+  bool json = false, changed = false;
+  Words prefixes;
 };
 
-Poco::Util::OptionSet option_set() {
-  using Poco::Util::Option;
-  Poco::Util::OptionSet set;
-  set.addOption(Option("help", "h", "print this text"));
-  set.addOption(
-      Option("changed", "c", "only what a file or a variable makes differ from its default"));
-  set.addOption(Option("json", "j", "for programs: a list of {key, value, layer, origin, effect}"));
-  return set;
-}
-
-Options parse(const std::vector<std::string>& args, const Poco::Util::OptionSet& set) {
-  Options out;
-  Poco::Util::OptionProcessor processor(set);
-  processor.setUnixStyle(true);
-  for (const std::string& arg : args) {
-    std::string name, value;
-    if (!processor.process(arg, name, value)) {
-      out.prefixes.push_back(arg);
-      continue;
-    }
-    out.help |= name == "help";
-    out.json |= name == "json";
-    out.changed |= name == "changed";
-  }
-  processor.checkRequired();
-  return out;
-}
-
-void usage(const Poco::Util::OptionSet& set, std::ostream& to) {
-  Poco::Util::HelpFormatter help(set);
-  help.setUnixStyle(true);
-  help.setWidth(100);
-  help.setCommand("opennrt config");
-  help.setUsage(
-      "[show] [options] [KEY-PREFIX ...]\n       opennrt config check [options] FILE ...");
-  help.setHeader(
-      "Lists the settings with their values and where these come from: a variable, file:line, the "
-      "default of the silicon found, or the default. Mistakes in the settings themselves are told "
-      "on "
-      "standard error; the exit code is 1 when nrt_init would refuse them. What needs the machine "
-      "or "
-      "other files (products, devices, plugins, directories to write to) is checked by nrt_init.");
-  help.format(to);
+CommandLine command_line() {
+  return {
+      {.command = "opennrt config",
+       .usage = "[show] [options] [KEY-PREFIX ...]\ncheck [options] FILE ...",
+       .header = "Lists the settings with their values and where these come from: a variable, "
+                 "file:line, the default of the silicon found, or the default. Mistakes in the "
+                 "settings themselves are told on standard error; the exit code is 1 when nrt_init "
+                 "would refuse them. What needs the machine or other files (products, devices, "
+                 "plugins, directories to write to) is checked by nrt_init."},
+      {Option("changed", "c", "only what a file or a variable makes differ from its default"),
+       Option("json", "j", "for programs: a list of {key, value, layer, origin, effect}")}};
 }
 
 // Silicon has defaults of its own, so the machine is looked at as before nrt_init.
@@ -130,27 +91,7 @@ void print_json(const Rows& rows) {
   fmt::print("\n]\n");
 }
 
-}  // namespace
-
-int config_command(const std::vector<std::string>& words) {
-  if (!words.empty() && words[0] == "check")
-    return config_check_command({words.begin() + 1, words.end()});
-  // The list is what is shown when nothing else is asked for.
-  const bool named = !words.empty() && words[0] == "show";
-  const std::vector<std::string> args(words.begin() + (named ? 1 : 0), words.end());
-  const Poco::Util::OptionSet set = option_set();
-  Options options;
-  try {
-    options = parse(args, set);
-  } catch (const Poco::Util::OptionException& e) {
-    std::fprintf(stderr, "opennrt config: %s\n", e.displayText().c_str());
-    usage(set, std::cerr);
-    return 2;
-  }
-  if (options.help) {
-    usage(set, std::cout);
-    return 0;
-  }
+int list(const Options& options) {
   config::Loaded loaded = config::load({.environment = config::process_environment()});
   tell(loaded);
   bool good = loaded.status.is_ok();
@@ -173,6 +114,19 @@ int config_command(const std::vector<std::string>& words) {
   std::erase_if(rows, [&options](const auto& row) { return !chosen(row, options); });
   options.json ? print_json(rows) : print_text(rows);
   return good ? 0 : 1;
+}
+
+}  // namespace
+
+int config_command(const Words& words) {
+  if (!words.empty() && words[0] == "check")
+    return config_check_command({words.begin() + 1, words.end()});
+  // The list is what is shown when nothing else is asked for.
+  const bool named = !words.empty() && words[0] == "show";
+  return command_line().run(
+      {words.begin() + (named ? 1 : 0), words.end()}, [](const Arguments& arguments) {
+        return list({arguments.has("json"), arguments.has("changed"), arguments.words});
+      });
 }
 
 }  // namespace opennrt::tools

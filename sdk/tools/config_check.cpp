@@ -2,16 +2,10 @@
 //
 // opennrt config check: files as nrt_init would take them, alone, with the place
 // of each mistake.
-#include <Poco/Util/HelpFormatter.h>
-#include <Poco/Util/Option.h>
-#include <Poco/Util/OptionException.h>
-#include <Poco/Util/OptionProcessor.h>
-#include <Poco/Util/OptionSet.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <iostream>
 #include <tuple>
 
 #include "command.h"
@@ -123,55 +117,19 @@ void print_json(const std::string& file, const std::vector<Remark>& remarks, boo
   }
 }
 
-void usage(const Poco::Util::OptionSet& set, std::ostream& to) {
-  Poco::Util::HelpFormatter help(set);
-  help.setUnixStyle(true);
-  help.setWidth(100);
-  help.setCommand("opennrt config check");
-  help.setUsage("[options] FILE ...");
-  help.setHeader(
-      "Checks configuration files, each alone, without variables and other files: syntax, keys, "
-      "types, ranges, settings that contradict each other, and names that no plugin installed "
-      "here has. error: nrt_init would refuse the file; warning: it would go on without; note: "
-      "nothing is wrong. The exit code is 1 when there is an error or a warning.");
-  help.format(to);
+CommandLine command_line() {
+  return {{.command = "opennrt config check",
+           .usage = "[options] FILE ...",
+           .header =
+               "Checks configuration files, each alone, without variables and other files: syntax, "
+               "keys, types, ranges, settings that contradict each other, and names that no plugin "
+               "installed here has. error: nrt_init would refuse the file; warning: it would go on "
+               "without; note: nothing is wrong. The exit code is 1 when there is an error or a "
+               "warning."},
+          {Option("json", "j", "for programs: a list of {file, line, column, severity, text}")}};
 }
 
-}  // namespace
-
-int config_check_command(const std::vector<std::string>& args) {
-  using Poco::Util::Option;
-  Poco::Util::OptionSet set;
-  set.addOption(Option("help", "h", "print this text"));
-  set.addOption(
-      Option("json", "j", "for programs: a list of {file, line, column, severity, text}"));
-  bool json = false;
-  std::vector<std::string> files;
-  try {
-    Poco::Util::OptionProcessor processor(set);
-    processor.setUnixStyle(true);
-    for (const std::string& arg : args) {
-      std::string name, value;
-      if (!processor.process(arg, name, value)) {
-        files.push_back(arg);
-        continue;
-      }
-      if (name == "help") {
-        usage(set, std::cout);
-        return 0;
-      }
-      json |= name == "json";
-    }
-    processor.checkRequired();
-  } catch (const Poco::Util::OptionException& e) {
-    std::fprintf(stderr, "opennrt config check: %s\n", e.displayText().c_str());
-    return 2;
-  }
-  if (files.empty()) {
-    std::fprintf(stderr, "opennrt config check: no FILE\n");
-    usage(set, std::cerr);
-    return 2;
-  }
+int check_all(const Words& files, bool json) {
   bool good = true, first = true;
   if (json) std::printf("[");
   for (const std::string& file : files) {
@@ -181,7 +139,16 @@ int config_check_command(const std::vector<std::string>& args) {
     json ? print_json(file, remarks, &first) : print_text(file, remarks);
   }
   if (json) std::printf("\n]\n");
-  return good ? 0 : 1;
+  return good ? kDone : kFailed;
+}
+
+}  // namespace
+
+int config_check_command(const Words& words) {
+  return command_line().run(words, [](const Arguments& arguments) {
+    if (arguments.words.empty()) throw UsageError("FILE is missing");
+    return check_all(arguments.words, arguments.has("json"));
+  });
 }
 
 }  // namespace opennrt::tools

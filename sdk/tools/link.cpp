@@ -2,11 +2,6 @@
 //
 // opennrt link: links to this runtime in the library directory that some clients
 // name in their code, where no library of the vendor is installed.
-#include <Poco/Util/HelpFormatter.h>
-#include <Poco/Util/Option.h>
-#include <Poco/Util/OptionException.h>
-#include <Poco/Util/OptionProcessor.h>
-#include <Poco/Util/OptionSet.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,11 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -26,8 +19,10 @@
 #include <vector>
 
 #include "command.h"
+#include "json_list.h"
 #include "nrt/nrt.h"
 #include "opennrt/whole_file.hpp"
+#include "output.h"
 
 namespace opennrt::tools {
 
@@ -43,48 +38,32 @@ constexpr const char* kNames[] = {"libnrt.so.1", "libnrt.so"};
 constexpr const char* kMarker = ".opennrt-link";
 
 struct Options {
-  bool help = false, undo = false;
+  bool json = false, undo = false;
   fs::path directory = kDirectory;
 };
 
-Poco::Util::OptionSet option_set() {
-  using Poco::Util::Option;
-  Poco::Util::OptionSet set;
-  set.addOption(Option("help", "h", "print this text"));
-  set.addOption(Option("undo", "u", "remove what an earlier call made, and nothing else"));
-  return set;
+CommandLine command_line() {
+  return {{.command = "opennrt link",
+           .usage = "[options] [DIRECTORY]",
+           .header = std::string("For programs with the library's directory in their code: makes "
+                                 "DIRECTORY (default ") +
+                     kDirectory +
+                     ") with links to this runtime. It is refused when DIRECTORY exists. All other "
+                     "programs find the runtime through LD_LIBRARY_PATH or the package "
+                     "opennrt-default."},
+          {Option("undo", "u", "remove what an earlier call made, and nothing else"),
+           Option("json", "j",
+                  "for programs: {directory, library, made} or {directory, removed}; made and "
+                  "removed are lists of paths")}};
 }
 
-void usage(const Poco::Util::OptionSet& set, std::ostream& to) {
-  Poco::Util::HelpFormatter help(set);
-  help.setUnixStyle(true);
-  help.setWidth(100);
-  help.setCommand("opennrt link");
-  help.setUsage("[options] [DIRECTORY]");
-  help.setHeader(
-      std::string("For programs with the library's directory in their code: makes DIRECTORY "
-                  "(default ") +
-      kDirectory +
-      ") with links to this runtime. It is refused when DIRECTORY exists. All other programs find "
-      "the runtime through LD_LIBRARY_PATH or the package opennrt-default.");
-  help.format(to);
-}
-
-Options parse(const std::vector<std::string>& args, const Poco::Util::OptionSet& set) {
+Options options_of(const Arguments& arguments) {
   Options out;
-  Poco::Util::OptionProcessor processor(set);
-  processor.setUnixStyle(true);
-  std::vector<std::string> words;
-  for (const std::string& arg : args) {
-    std::string name, value;
-    if (!processor.process(arg, name, value)) words.push_back(arg);
-    out.help |= name == "help";
-    out.undo |= name == "undo";
-  }
-  processor.checkRequired();
-  if (words.size() > 1) throw Poco::Util::OptionException("more than one DIRECTORY");
-  if (!words.empty()) out.directory = words[0];
-  if (out.directory.empty()) throw Poco::Util::OptionException("DIRECTORY is empty");
+  out.undo = arguments.has("undo");
+  out.json = arguments.has("json");
+  arguments.want_words(0, 1);
+  if (!arguments.words.empty()) out.directory = arguments.words[0];
+  if (out.directory.empty()) throw UsageError("DIRECTORY is empty");
   out.directory = fs::absolute(out.directory).lexically_normal();
   if (!out.directory.has_filename()) out.directory = out.directory.parent_path();
   return out;
@@ -147,22 +126,45 @@ class Unfinished {
     if (renameat2(AT_FDCWD, beside_.c_str(), AT_FDCWD, directory.c_str(), RENAME_NOREPLACE) != 0)
       throw failure(directory, "cannot be made", errno);
     done_ = true;
+    made_.push_back(directory);
+    for (const char* link : kNames) made_.push_back(directory / link);
   }
+  const std::vector<fs::path>& made() const { return made_; }
 
  private:
-  std::vector<fs::path> made_;  // parents, the uppermost first
+  std::vector<fs::path> made_;  // the uppermost first
   fs::path beside_;
   bool done_ = false;
 };
 
-int link(const fs::path& directory) {
+std::string json_list(const std::vector<fs::path>& paths) {
+  JsonList list('[');
+  for (const fs::path& path : paths) list.add(json_string(path.string()));
+  return list.close();
+}
+
+void tell_link(const Options& options, const fs::path& library, const std::vector<fs::path>& made) {
+  if (options.json)
+    print(JsonList('{')
+              .add("directory", json_string(options.directory.string()))
+              .add("library", json_string(library.string()))
+              .add("made", json_list(made))
+              .close() +
+          "\n");
+  else
+    print(options.directory.string() + " links to " + library.string() +
+          (made.empty() ? " already\n" : "\n"));
+}
+
+int link(const Options& options) {
+  const fs::path& directory = options.directory;
   const fs::path library = own_library();
   if (is_ours(directory)) {
     std::error_code error;
     const fs::path target = fs::read_symlink(directory / kNames[0], error);
     if (target == library) {
-      std::printf("%s links to %s already\n", directory.c_str(), library.c_str());
-      return 0;
+      tell_link(options, library, {});
+      return kDone;
     }
     throw std::runtime_error(directory.string() + " links to " + target.string() +
                              ", not to this runtime, " + library.string() +
@@ -176,12 +178,14 @@ int link(const fs::path& directory) {
                              "LD_LIBRARY_PATH=" +
                              library.parent_path().string());
   }
-  Unfinished(directory).make(directory, library);
-  std::printf("%s links to %s\n", directory.c_str(), library.c_str());
-  return 0;
+  Unfinished work(directory);
+  work.make(directory, library);
+  tell_link(options, library, work.made());
+  return kDone;
 }
 
-int undo(const fs::path& directory) {
+int undo(const Options& options) {
+  const fs::path& directory = options.directory;
   if (!is_ours(directory))
     throw std::runtime_error(
         directory.string() +
@@ -197,34 +201,35 @@ int undo(const fs::path& directory) {
   std::vector<fs::path> made;
   std::ifstream marker(directory / kMarker);
   for (std::string line; std::getline(marker, line);) made.emplace_back(line);
-  for (const char* name : kNames) fs::remove(directory / name);
+  std::vector<fs::path> removed;
+  for (const char* name : kNames)
+    if (fs::remove(directory / name)) removed.push_back(directory / name);
   fs::remove(directory / kMarker);
   if (rmdir(directory.c_str()) != 0) throw failure(directory, "cannot be removed", errno);
+  removed.push_back(directory);
   // Only what is above and has become empty, whatever the marker says.
   for (fs::path p = directory.parent_path();
        std::find(made.begin(), made.end(), p) != made.end() && rmdir(p.c_str()) == 0;
-       p = p.parent_path()) {
-  }
-  std::printf("%s is removed\n", directory.c_str());
-  return 0;
+       p = p.parent_path())
+    removed.push_back(p);
+  if (options.json)
+    print(JsonList('{')
+              .add("directory", json_string(directory.string()))
+              .add("removed", json_list(removed))
+              .close() +
+          "\n");
+  else
+    print(directory.string() + " is removed\n");
+  return kDone;
 }
 
 }  // namespace
 
-int link_command(const std::vector<std::string>& args) {
-  const Poco::Util::OptionSet set = option_set();
-  try {
-    const Options options = parse(args, set);
-    if (options.help) {
-      usage(set, std::cout);
-      return 0;
-    }
-    return options.undo ? undo(options.directory) : link(options.directory);
-  } catch (const Poco::Util::OptionException& e) {
-    std::fprintf(stderr, "opennrt link: %s\n", e.displayText().c_str());
-    usage(set, std::cerr);
-    return 2;
-  }
+int link_command(const Words& words) {
+  return command_line().run(words, [](const Arguments& arguments) {
+    const Options options = options_of(arguments);
+    return options.undo ? undo(options) : link(options);
+  });
 }
 
 }  // namespace opennrt::tools

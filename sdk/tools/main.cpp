@@ -10,52 +10,52 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command.h"
+#include "output.h"
 
 namespace {
 
+using namespace opennrt::tools;
+
 struct Subcommand {
   const char* name;
-  int (*run)(const std::vector<std::string>&);
+  int (*run)(const Words&);
   const char* summary;
 };
 
 constexpr Subcommand kSubcommands[] = {
-    {"run", opennrt::tools::run_command, "load a model, fill its inputs, execute it"},
-    {"config", opennrt::tools::config_command,
-     "list every setting with its value and where it comes from"},
-    {"plugins", opennrt::tools::plugins_command, "list every plugin candidate with its verdict"},
-    {"isa", opennrt::tools::isa_command, "list the instructions the software device executes"},
-    {"link", opennrt::tools::link_command,
+    {"run", run_command, "load a model, fill its inputs, execute it"},
+    {"config", config_command, "list every setting with its value and where it comes from"},
+    {"plugins", plugins_command, "list every plugin candidate with its verdict"},
+    {"isa", isa_command, "list the instructions the software device executes"},
+    {"link", link_command,
      "links for programs that look for the library in the vendor's directory"},
+    // Programs of their own.
+    {"ls", nullptr, "list devices, cores, who has them, driver, plugins"},
+    {"top", nullptr, "show what processes do on the devices, live"},
+    {"monitor", nullptr, "the same as JSON lines and for Prometheus"},
+    {"doctor", nullptr, "say why programs do not get what they ask for"},
+    {"exec", nullptr, "make a program use this library"},
+    {"emu", nullptr, "run an unmodified program on the software device"},
+    {"neff", nullptr, "look into model files, take them apart, build them"},
+    {"conform", nullptr, "try the interface rules on a plugin"},
+    {"trace", nullptr, "show a recording of the calls at the system port"},
 };
 
-void usage(std::FILE* to) {
-  std::fprintf(to, "usage: opennrt SUBCOMMAND [options]   (opennrt SUBCOMMAND --help)\n");
-  for (const Subcommand& s : kSubcommands) std::fprintf(to, "  %-10s %s\n", s.name, s.summary);
-  std::fprintf(to, "  %-10s %s\n", "ls", "list devices, cores, who has them, driver, plugins");
-  std::fprintf(to, "  %-10s %s\n", "top", "show what processes do on the devices, live");
-  std::fprintf(to, "  %-10s %s\n", "monitor", "the same as JSON lines and for Prometheus");
-  std::fprintf(to, "  %-10s %s\n", "doctor", "say why programs do not get what they ask for");
-  std::fprintf(to, "  %-10s %s\n", "exec", "make a program use this library");
-  std::fprintf(to, "  %-10s %s\n", "emu", "run an unmodified program on the software device");
-  std::fprintf(to, "  %-10s %s\n", "neff", "look into model files, take them apart, build them");
-  std::fprintf(to, "  %-10s %s\n", "conform", "try the interface rules on a plugin");
-  std::fprintf(to, "  %-10s %s\n", "trace", "show a recording of the calls at the system port");
-  std::fprintf(to, "  %-10s any other name runs the program opennrt-NAME\n", "NAME");
-  std::fprintf(to, "  %-10s the help of one of them\n", "help NAME");
-}
-
-// The exit code when all that was printed has arrived; a line that did not stays
-// known to the stream.
-int finished(const std::string& name, int code) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  std::fprintf(stderr, "opennrt %s: standard output: cannot write\n", name.c_str());
-  return code == 0 ? 1 : code;
+CommandLine command_line() {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const Subcommand& s : kSubcommands) rows.emplace_back(s.name, s.summary);
+  rows.emplace_back("NAME", "any other name runs the program opennrt-NAME");
+  rows.emplace_back("help NAME", "the help of one of them");
+  return {{.command = "opennrt",
+           .usage = "SUBCOMMAND [options]",
+           .header = "Runs compiled models and looks at what they run on.",
+           .footer = table_text("subcommands", rows)},
+          {Option("version", "V", "print the version")}};
 }
 
 // Package of a subcommand that is not in that of this program; nullptr: none is known.
@@ -63,7 +63,8 @@ const char* package_of(const std::string& name) {
   return name == "conform" ? "opennrt-dev" : name == "emu" ? "opennrt-emulator" : nullptr;
 }
 
-int external(const std::string& name, std::vector<std::string>& words) {
+int external(const std::string& name, Words& words) {
+  restore_closed_pipes();
   std::string program = "opennrt-" + name;
   std::vector<char*> argv = {program.data()};
   for (std::string& word : words) argv.push_back(word.data());
@@ -86,46 +87,42 @@ int external(const std::string& name, std::vector<std::string>& words) {
                  program.c_str());
   else
     std::fprintf(stderr, "opennrt: %s: %s\n", program.c_str(), std::strerror(errno));
-  usage(stderr);
-  return 2;
+  std::fputs(command_line().usage_text().c_str(), stderr);
+  return kBadUsage;
+}
+
+int dispatch(const std::string& name, Words words) {
+  for (const Subcommand& s : kSubcommands) {
+    if (name != s.name || s.run == nullptr) continue;
+    ignore_closed_pipes();
+    return s.run(words);
+  }
+  return external(name, words);
+}
+
+int own_options(const Words& words) {
+  ignore_closed_pipes();
+  return command_line().run(words, [](const Arguments& arguments) {
+    if (!arguments.has("version")) throw UsageError("SUBCOMMAND is missing");
+    print("opennrt " OPENNRT_VERSION "\n");
+    return kDone;
+  });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    usage(stderr);
-    return 2;
-  }
   // Lines stay in order with the runtime's log when both go to one file.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  std::string name = argv[1];
-  std::vector<std::string> words(argv + 2, argv + argc);
-  if (name == "--help" || name == "-h" || name == "help") {
-    if (words.empty()) {
-      usage(stdout);
-      return finished("help", 0);
-    }
+  Words words(argv + 1, argv + argc);
+  const std::string first = words.empty() ? "" : words[0];
+  if (first == "help" || first == "--help" || first == "-h") {
+    if (words.size() == 1) return own_options({"--help"});
     // The words behind the name choose a subcommand of it: help neff info.
-    name = words[0];
     words.erase(words.begin());
     words.push_back("--help");
+  } else if (first.empty() || first[0] == '-') {
+    return own_options(words);
   }
-  if (name == "--version") {
-    std::printf("opennrt %s\n", OPENNRT_VERSION);
-    return finished(name, 0);
-  }
-  if (name.empty() || name[0] == '-') {
-    std::fprintf(stderr, "opennrt: unknown option '%s'\n", name.c_str());
-    usage(stderr);
-    return 2;
-  }
-  try {
-    for (const Subcommand& s : kSubcommands)
-      if (name == s.name) return finished(name, s.run(words));
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "opennrt %s: %s\n", name.c_str(), e.what());
-    return 1;
-  }
-  return external(name, words);
+  return dispatch(words[0], {words.begin() + 1, words.end()});
 }

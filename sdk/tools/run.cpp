@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // opennrt run: a client of the public C ABI like any other.
-#include <Poco/Util/OptionException.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <new>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -25,9 +25,12 @@
 #include "npy.h"
 #include "nrt/nrt.h"
 #include "nrt/nrt_experimental.h"
+#include "opennrt/arch.h"
+#include "output.h"
 #include "plugin/loader.h"
 #include "run_checks.h"
 #include "run_options.h"
+#include "run_report.h"
 
 namespace opennrt::tools {
 
@@ -153,10 +156,37 @@ void choose_device(const std::string& model) {
                outline->target.c_str(), chosen.c_str());
 }
 
+// Empty: not known.
+std::string product_of(const std::string& model, const nrt_instance_info_t& instance) {
+  const config::Loaded loaded = config::load({.environment = config::process_environment()});
+  if (!loaded.status.is_ok()) return "";
+  const std::string& emulated = loaded.config->text(config::Key::kEmulatorProduct);
+  if (on_software_device(*loaded.config) && emulated != "auto") return emulated;
+  std::vector<std::byte> neff;
+  std::string error;
+  if (!read_file(model, &neff, &error)) return "";
+  const auto outline = neff::read_outline(neff);
+  if (!outline.is_ok()) return "";
+  plugin::Loader loader;
+  loader.configure(loaded.config, reinterpret_cast<const void*>(&nrt_init));
+  const auto arch = loader.arch(neff::published_arch(outline->target));
+  std::string found;
+  if (!arch.is_ok()) return found;
+  const char* row = reinterpret_cast<const char*>((*arch)->products);
+  for (std::uint32_t i = 0; i < (*arch)->n_products; ++i, row += (*arch)->product_stride) {
+    const nrtp_product& product = *reinterpret_cast<const nrtp_product*>(row);
+    if (product.instance_family != instance.family || product.instance_size != instance.size)
+      continue;
+    if (!found.empty()) return "";  // more than one goes by these numbers
+    found = product.name;
+  }
+  return found;
+}
+
 // A loaded model with its tensors; releases everything in reverse order.
 class Session {
  public:
-  explicit Session(const RunOptions& options) : options_(options) {
+  Session(const RunOptions& options, RunReport* report) : options_(options), report_(report) {
     require(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), "nrt_init");
     initialised_ = true;
   }
@@ -194,24 +224,21 @@ class Session {
   void bind() {
     require(nrt_allocate_tensor_set(&inputs_), "nrt_allocate_tensor_set");
     require(nrt_allocate_tensor_set(&outputs_), "nrt_allocate_tensor_set");
-    std::map<std::string, std::string> unused = options_.inputs;
     for (BoundTensor& t : tensors_) {
       const bool is_input = t.usage == NRT_TENSOR_USAGE_INPUT;
       require(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, core_, t.bytes, t.name.c_str(),
                                   &t.tensor),
               "nrt_tensor_allocate of " + t.name);
       if (is_input) {
-        const std::vector<std::byte> data = contents(t, &unused);
+        const std::vector<std::byte> data = contents(t);
         require(nrt_tensor_write(t.tensor, data.data(), 0, data.size()),
                 "nrt_tensor_write of " + t.name);
       }
       require(nrt_add_tensor_to_tensor_set(is_input ? inputs_ : outputs_, t.name.c_str(), t.tensor),
               "nrt_add_tensor_to_tensor_set");
-      std::printf("%-7s %s  %s  %zu bytes\n", is_input ? "input" : "output", t.name.c_str(),
-                  type_text(t).c_str(), t.bytes);
+      report_->tensor(t.name, dtype_name(t.dtype), t.array_shape(), t.bytes,
+                      is_input ? source_of(t) : "");
     }
-    if (!unused.empty())
-      throw UsageError("--input: the model has no input named '" + unused.begin()->first + "'");
   }
 
   void execute() {
@@ -224,13 +251,7 @@ class Session {
           std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
               .count());
     }
-    std::sort(microseconds.begin(), microseconds.end());
-    const auto percentile = [&](std::size_t p) {  // nearest rank
-      return microseconds[(microseconds.size() * p + 99) / 100 - 1];
-    };
-    std::printf("latency us: min %.1f  p50 %.1f  p90 %.1f  p99 %.1f  max %.1f  (%d executions)\n",
-                microseconds.front(), percentile(50), percentile(90), percentile(99),
-                microseconds.back(), options_.executions);
+    report_->latencies(std::move(microseconds));
   }
 
   // Names in --compare that are neither output nor dump, and files that cannot be
@@ -253,6 +274,22 @@ class Session {
     }
   }
 
+  // Before anything is told or runs.
+  void check_inputs() const {
+    for (const auto& [name, what] : options_.inputs)
+      if (std::none_of(tensors_.begin(), tensors_.end(), [&name](const BoundTensor& t) {
+            return t.usage == NRT_TENSOR_USAGE_INPUT && t.name == name;
+          }))
+        throw UsageError("--input: the model has no input named '" + name + "'");
+  }
+
+  void tell_device() const {
+    nrt_instance_info_t instance{};
+    require(nrt_get_instance_info(&instance, sizeof instance), "nrt_get_instance_info");
+    report_->device(instance.arch_name, core_);
+    if (report_->json()) report_->product(product_of(options_.model, instance));
+  }
+
   void tell_types(RunChecks* checks) const {
     for (const BoundTensor& t : tensors_) checks->tensor(t.name, t.dtype);
   }
@@ -268,10 +305,10 @@ class Session {
               "nrt_tensor_read");
       const Shape shape = t.array_shape();
       const auto known = references_.find(&request);
-      good &= compare_and_print(
+      good &= compare_and_tell(
           request, values,
           known != references_.end() ? known->second : read_reference(request, t.dtype, &shape),
-          &shape);
+          &shape, report_);
     }
     return good;
   }
@@ -287,7 +324,7 @@ class Session {
       const std::string path = options_.output_dir + "/" + file + (options_.raw ? ".bin" : ".npy");
       std::string error;
       if (!write_array(path, t.dtype, t.shape, data, &error)) throw std::runtime_error(error);
-      std::printf("wrote   %s\n", path.c_str());
+      report_->output(t.name, path);
     }
   }
 
@@ -298,13 +335,14 @@ class Session {
     return nullptr;
   }
 
-  std::vector<std::byte> contents(const BoundTensor& t,
-                                  std::map<std::string, std::string>* unused) const {
-    std::string what = options_.fill;
-    if (auto it = unused->find(t.name); it != unused->end()) {
-      what = it->second;
-      unused->erase(it);
-    }
+  // What an input is filled with.
+  const std::string& source_of(const BoundTensor& t) const {
+    const auto it = options_.inputs.find(t.name);
+    return it == options_.inputs.end() ? options_.fill : it->second;
+  }
+
+  std::vector<std::byte> contents(const BoundTensor& t) const {
+    const std::string& what = source_of(t);
     if (is_fill(what))
       return filled(what, t.dtype, t.bytes,
                     options_.seed + static_cast<std::uint64_t>(&t - tensors_.data()));
@@ -322,6 +360,7 @@ class Session {
   }
 
   const RunOptions& options_;
+  RunReport* const report_;
   bool initialised_ = false;
   int core_ = 0;
   nrt_model_t* model_ = nullptr;
@@ -331,56 +370,60 @@ class Session {
   std::map<const CompareRequest*, TypedData> references_;  // of outputs
 };
 
+bool perform(const RunOptions& options, RunReport* report) {
+  make_dir("output-dir", options.output_dir);
+  if (!options.dumps.empty()) make_dir("dump-dir", options.dump_dir);
+  if (!options.device.empty()) setenv("OPENNRT_DEVICE", options.device.c_str(), 1);
+  RunChecks checks(options, report);
+  if (checks.wanted()) {
+    const config::Loaded loaded = config::load({.environment = config::process_environment()});
+    if (loaded.status.is_ok() && !on_software_device(*loaded.config))
+      throw UsageError("--verify and --break need the software device (--device emulator)");
+    checks.request();
+  }
+  choose_device(options.model);
+  bool good = true, failed = false;
+  try {
+    Session session(options, report);
+    session.load();
+    session.check_inputs();
+    session.tell_types(&checks);
+    session.read_references(checks);
+    session.tell_device();
+    session.bind();
+    session.execute();
+    session.write_outputs();
+    good = session.compare_outputs();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::runtime_error& e) {
+    // What the checks found belongs to the answer.
+    report->error(e.what());
+    failed = true;
+  }
+  good &= checks.finish(failed) && !failed;
+  return good;
+}
+
 }  // namespace
 
-int run_command(const std::vector<std::string>& args) {
-  try {
-    bool help = false;
-    const RunOptions options = parse_run_options(args, &help);
-    if (help) {
-      print_run_help();
-      return 0;
-    }
-    make_dir("output-dir", options.output_dir);
-    if (!options.dumps.empty()) make_dir("dump-dir", options.dump_dir);
-    if (!options.device.empty()) setenv("OPENNRT_DEVICE", options.device.c_str(), 1);
-    RunChecks checks(options);
-    if (checks.wanted()) {
-      const config::Loaded loaded = config::load({.environment = config::process_environment()});
-      if (loaded.status.is_ok() && !on_software_device(*loaded.config))
-        throw UsageError("--verify and --break need the software device (--device emulator)");
-      checks.request();
-    }
-    choose_device(options.model);
-    bool good = true, failed = false;
+int run_command(const Words& words) {
+  return run_command_line().run(words, [](const Arguments& arguments) {
+    const RunOptions options = run_options(arguments);
+    RunReport report(options);
+    bool good = false;
     try {
-      Session session(options);
-      session.load();
-      session.tell_types(&checks);
-      session.read_references(checks);
-      nrt_instance_info_t instance{};
-      require(nrt_get_instance_info(&instance, sizeof instance), "nrt_get_instance_info");
-      std::printf("device  %s\nmodel   %s\n", instance.arch_name, options.model.c_str());
-      session.bind();
-      session.execute();
-      session.write_outputs();
-      good = session.compare_outputs();
+      good = perform(options, &report);
     } catch (const UsageError&) {
       throw;
-    } catch (const std::runtime_error& e) {
-      // What the checks found belongs to the answer.
-      std::fprintf(stderr, "opennrt run: %s\n", e.what());
-      failed = true;
+    } catch (const std::bad_alloc&) {
+      report.error("no memory left");
+    } catch (const std::exception& e) {
+      report.error(e.what());
     }
-    good &= checks.finish(failed) && !failed;
-    return good ? 0 : 1;
-  } catch (const UsageError& e) {
-    std::fprintf(stderr, "opennrt run: %s\n", e.what());
-    return 2;
-  } catch (const Poco::Util::OptionException& e) {
-    std::fprintf(stderr, "opennrt run: %s\n", e.displayText().c_str());
-    return 2;
-  }
+    if (options.json) print(report.document(good));
+    return good ? kDone : kFailed;
+  });
 }
 
 }  // namespace opennrt::tools

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -19,20 +18,6 @@
 namespace opennrt::tools {
 
 namespace {
-
-// "17", or "17 [1, 1]" in an array of several dimensions.
-std::string index_text(std::size_t flat, const std::vector<std::uint64_t>& shape) {
-  std::string text = std::to_string(flat);
-  if (shape.size() < 2) return text;
-  std::string inside;
-  std::size_t rest = flat;
-  for (auto n = shape.rbegin(); n != shape.rend(); ++n) {
-    if (*n == 0) return text;
-    inside = std::to_string(rest % *n) + (inside.empty() ? "" : ", ") + inside;
-    rest /= *n;
-  }
-  return text + " [" + inside + "]";
-}
 
 std::vector<std::string> lines_of(const std::string& path) {
   std::vector<std::byte> content;
@@ -60,8 +45,8 @@ TypedData read_reference(const CompareRequest& request, nrt_dtype_t dtype, const
   return reference;
 }
 
-bool compare_and_print(const CompareRequest& request, const TypedData& values,
-                       const TypedData& reference, const Shape* shape) {
+bool compare_and_tell(const CompareRequest& request, const TypedData& values,
+                      const TypedData& reference, const Shape* shape, RunReport* report) {
   Tolerance tolerance = default_tolerance(values.dtype);
   if (request.rtol) tolerance.rtol = *request.rtol;
   if (request.atol) tolerance.atol = *request.atol;
@@ -70,21 +55,8 @@ bool compare_and_print(const CompareRequest& request, const TypedData& values,
   if (!result)
     throw std::runtime_error("--compare: " + request.name + ": " + error + " (" + request.file +
                              ")");
-  const Comparison& c = *result;
-  const Shape places = shape != nullptr ? *shape : Shape();
-  std::printf(
-      "compare %s: %s, %zu of %zu elements differ (rtol %g, atol %g); max abs error %g, "
-      "max rel error %g",
-      request.name.c_str(), c.mismatches == 0 ? "match" : "MISMATCH", c.mismatches, c.elements,
-      tolerance.rtol, tolerance.atol, c.max_absolute, c.max_relative);
-  if (c.nan_mismatches != 0)
-    std::printf("; %zu with NaN or infinity on one side only", c.nan_mismatches);
-  if (c.mismatches != 0)
-    std::printf("\n  first at %s: %.9g, reference %.9g\n  worst at %s: %.9g, reference %.9g",
-                index_text(c.first, places).c_str(), c.first_value, c.first_reference,
-                index_text(c.worst, places).c_str(), c.worst_value, c.worst_reference);
-  std::printf("\n");
-  return c.mismatches == 0;
+  report->comparison(request, tolerance, *result, shape);
+  return result->mismatches == 0;
 }
 
 RunChecks::~RunChecks() {
@@ -143,12 +115,12 @@ void RunChecks::request() {
   setenv("OPENNRT_EMULATOR_INSPECT_DIR", options_.dump_dir.c_str(), 1);
 }
 
-bool RunChecks::print_dump(const DumpRequest& dump, const std::vector<std::string>& report) const {
+bool RunChecks::tell_dump(const DumpRequest& dump, const std::vector<std::string>& report) const {
   const std::string file = file_of(dump), path = options_.dump_dir + "/" + file;
   std::string reason = "the device did not say why";
   for (const std::string& line : report) {
     if (line == "done " + file) {
-      std::printf("wrote   %s\n", path.c_str());
+      told_->dump(dump, path, "");
       return true;
     }
     // Devices that did not run the program have not reached it.
@@ -159,8 +131,7 @@ bool RunChecks::print_dump(const DumpRequest& dump, const std::vector<std::strin
   const bool failed = std::any_of(report.begin(), report.end(), [&](const std::string& line) {
     return line.rfind("failed " + file + " ", 0) == 0;
   });
-  std::fprintf(stderr, "opennrt run: --break=%s --dump=%s: %s: %s\n", dump.at.c_str(),
-               dump.what.c_str(), failed ? "not written" : "never reached", reason.c_str());
+  told_->dump(dump, "", std::string(failed ? "not written" : "never reached") + ": " + reason);
   return false;
 }
 
@@ -170,7 +141,7 @@ bool RunChecks::finish(bool failed) {
   if (report.empty() && failed) return false;
   bool good = true;
   for (const DumpRequest& dump : options_.dumps) {
-    if (!print_dump(dump, report)) {
+    if (!tell_dump(dump, report)) {
       good = false;
       continue;
     }
@@ -183,24 +154,20 @@ bool RunChecks::finish(bool failed) {
         throw std::runtime_error(error);
       Shape known;
       const Shape* shape = read_shape(path, &known) ? &known : nullptr;
-      good &=
-          compare_and_print(request, values, read_reference(request, values.dtype, shape), shape);
+      good &= compare_and_tell(request, values, read_reference(request, values.dtype, shape), shape,
+                               told_);
     }
   }
   if (!checks_anything_) return good;
   constexpr char kFindings[] = "findings ";
   for (const std::string& line : report) {
     if (line.rfind(kFindings, 0) != 0) continue;
-    const std::string count = line.substr(std::strlen(kFindings));
-    if (count == "0") {
-      // Of a program that did not run to its end this would say nothing.
-      if (!failed) std::printf("verify: no findings\n");
-      return good;
-    }
-    std::printf("verify: %s finding%s (see the log)\n", count.c_str(), count == "1" ? "" : "s");
-    return false;
+    const std::size_t count = std::strtoull(line.c_str() + std::strlen(kFindings), nullptr, 10);
+    // Of a program that did not run to its end none would say nothing.
+    if (count != 0 || !failed) told_->findings(count);
+    return good && count == 0;
   }
-  std::fprintf(stderr, "opennrt run: --verify: the device left no report\n");
+  told_->error("--verify: the device left no report");
   return false;
 }
 

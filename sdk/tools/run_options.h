@@ -6,16 +6,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-namespace opennrt::tools {
+#include "command_line.h"
 
-// Bad usage: exit code 2.
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+namespace opennrt::tools {
 
 // A range of memory to write to a file when a breakpoint is reached.
 struct DumpRequest {
@@ -39,6 +35,7 @@ struct RunOptions {
   std::map<std::string, std::string> inputs;  // tensor -> file or fill
   std::string output_dir;
   bool raw = false;
+  bool json = false;
   int executions = 1;
   int vnc = -1;
   std::string device;
@@ -49,8 +46,8 @@ struct RunOptions {
 };
 
 bool is_fill(const std::string& kind);
-// Throws UsageError or an exception of the option library.
-RunOptions parse_run_options(const std::vector<std::string>& args, bool* help);
-void print_run_help();
+CommandLine run_command_line();
+// Throws a UsageError.
+RunOptions run_options(const Arguments& arguments);
 
 }  // namespace opennrt::tools

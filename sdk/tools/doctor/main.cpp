@@ -3,17 +3,11 @@
 // opennrt-doctor, which `opennrt doctor` runs: why programs do not get what they
 // ask for. It is no client of the library, so that it starts whatever libnrt is in
 // the way.
-#include <Poco/Util/HelpFormatter.h>
-#include <Poco/Util/Option.h>
-#include <Poco/Util/OptionException.h>
-#include <Poco/Util/OptionProcessor.h>
-#include <Poco/Util/OptionSet.h>
 
-#include <csignal>
+#include <algorithm>
 #include <cstdio>
-#include <exception>
-#include <iostream>
 
+#include "command_line.h"
 #include "doctor/context.h"
 #include "json_text.h"
 #include "log/log.h"
@@ -40,20 +34,20 @@ constexpr Check kChecks[] = {
     {"start", "the device is found as nrt_init finds it", check_start},
 };
 
-void usage(const Poco::Util::OptionSet& set, std::ostream& to) {
-  Poco::Util::HelpFormatter help(set);
-  help.setUnixStyle(true);
-  help.setWidth(100);
-  help.setCommand("opennrt doctor");
-  help.setUsage("[options] [-- PROGRAM [ARGUMENT ...]]");
+CommandLine command_line() {
   std::string header =
       "Looks for what keeps programs from running with this runtime, changes nothing and starts "
       "nothing, and says for each finding what it is, where, and what to do. Looked at: ";
   for (const Check& check : kChecks)
     header += std::string(&check == kChecks ? "" : "; ") + check.name + ": " + check.summary;
-  help.setHeader(header + ".");
-  help.setFooter("Exit code: 0 no finding, 1 findings, 2 wrong options.");
-  help.format(to);
+  return {{.command = "opennrt doctor",
+           .usage = "[options] [-- PROGRAM [ARGUMENT ...]]",
+           .header = header + ".",
+           .footer = "Exit code: 0 no finding, 1 findings, 2 wrong options."},
+          {Option("json", "j", "for programs: a list of {check, where, what, fix}"),
+           Option("neff", "", "a model file, or a directory with *.neff; may be given again")
+               .repeatable(true)
+               .argument("PATH")}};
 }
 
 void print_text(const Findings& findings) {
@@ -87,58 +81,27 @@ int examine(Request request, bool json) {
     for (std::size_t i = before; i < findings.size(); ++i) findings[i].check = check.name;
   }
   json ? print_json(findings) : print_text(findings);
-  if (std::fflush(stdout) != 0) return 1;
   return findings.empty() ? 0 : 1;
 }
 
-int run(const std::vector<std::string>& words) {
-  using Poco::Util::Option;
-  Poco::Util::OptionSet set;
-  set.addOption(Option("help", "h", "print this text"));
-  set.addOption(Option("json", "j", "for programs: a list of {check, where, what, fix}"));
-  set.addOption(Option("neff", "", "a model file, or a directory with *.neff; may be given again")
-                    .repeatable(true)
-                    .argument("PATH"));
-  Request request;
-  bool json = false, help = false;
-  try {
-    Poco::Util::OptionProcessor processor(set);
-    processor.setUnixStyle(true);
-    std::size_t i = 0;
-    for (; i < words.size() && words[i] != "--"; ++i) {
-      std::string name, value;
-      if (!processor.process(words[i], name, value))
-        throw Poco::Util::UnknownOptionException(words[i] +
-                                                 ": a program stands behind --, a model in --neff");
-      help |= name == "help";
-      json |= name == "json";
-      if (name == "neff") request.models.push_back(value);
-    }
-    if (!help) processor.checkRequired();
-    if (i < words.size())
-      request.program.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
-  } catch (const Poco::Util::OptionException& e) {
-    std::fprintf(stderr, "opennrt doctor: %s\n", e.displayText().c_str());
-    usage(set, std::cerr);
-    return 2;
-  }
-  if (help) {
-    usage(set, std::cout);
-    return 0;
-  }
-  return examine(std::move(request), json);
+int run(const Words& words) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  return command_line().run({words.begin(), dashes}, [&](const Arguments& arguments) {
+    if (!arguments.words.empty())
+      throw UsageError("unexpected argument " + arguments.words[0] +
+                       ": a program stands behind --, a model in --neff");
+    Request request;
+    for (const Argument& argument : arguments.all)
+      if (argument.option == "neff") request.models.push_back(argument.value);
+    if (dashes != words.end()) request.program.assign(dashes + 1, words.end());
+    return examine(std::move(request), arguments.has("json"));
+  });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);
   // What the runtime's parts find is told once, as findings.
   opennrt::log::set_level(opennrt::log::Level::kDisabled);
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "opennrt doctor: %s\n", e.what());
-    return 1;
-  }
+  return tool_main(argc, argv, run);
 }

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // opennrt-ls, which `opennrt ls` runs: devices, cores, who has them, driver, plugins.
-#include <Poco/Util/HelpFormatter.h>
-#include <Poco/Util/Option.h>
-#include <Poco/Util/OptionException.h>
-#include <Poco/Util/OptionProcessor.h>
-#include <Poco/Util/OptionSet.h>
 
-#include <csignal>
 #include <cstdio>
-#include <exception>
-#include <iostream>
 
+#include "command_line.h"
 #include "json_text.h"
 #include "log/log.h"
 #include "ls/listing.h"
@@ -142,62 +135,29 @@ void print_json(const Listing& list) {
   std::printf("]}\n");
 }
 
-void usage(const Poco::Util::OptionSet& set, std::ostream& to) {
-  Poco::Util::HelpFormatter help(set);
-  help.setUnixStyle(true);
-  help.setWidth(100);
-  help.setCommand("opennrt ls");
-  help.setUsage("[options]");
-  help.setHeader(
-      "Lists devices with their cores (physical, logical), device memory in bytes, the processes "
-      "that hold cores or have a device open, the driver and the plugins; says why when there is "
-      "no device. Opens no device and starts no software device.");
-  help.setFooter("Exit code: 1 when devices should be there and are not, or settings are wrong.");
-  help.format(to);
-}
-
-int run(const std::vector<std::string>& words) {
-  using Poco::Util::Option;
-  Poco::Util::OptionSet set;
-  set.addOption(Option("help", "h", "print this text"));
-  set.addOption(Option("json", "j", "for programs"));
-  bool json = false;
-  try {
-    Poco::Util::OptionProcessor processor(set);
-    processor.setUnixStyle(true);
-    for (const std::string& word : words) {
-      std::string name, value;
-      if (!processor.process(word, name, value)) throw Poco::Util::UnknownOptionException(word);
-      if (name == "help") {
-        usage(set, std::cout);
-        return 0;
-      }
-      json |= name == "json";
-    }
-  } catch (const Poco::Util::OptionException& e) {
-    std::fprintf(stderr, "opennrt ls: %s\n", e.displayText().c_str());
-    usage(set, std::cerr);
-    return 2;
-  }
-  Surroundings here;
-  const Listing list = collect(here);
-  json ? print_json(list) : print_text(list);
-  if (std::fflush(stdout) != 0) {
-    std::fprintf(stderr, "opennrt ls: standard output: cannot write\n");
-    return 1;
-  }
-  return list.good ? 0 : 1;
+int run(const Words& words) {
+  const CommandLine line(
+      {.command = "opennrt ls",
+       .usage = "[options]",
+       .header =
+           "Lists devices with their cores (physical, logical), device memory in bytes, the "
+           "processes that hold cores or have a device open, the driver and the plugins; says why "
+           "when there is no device. Opens no device and starts no software device.",
+       .footer = "Exit code: 1 when devices should be there and are not, or settings are wrong."},
+      {Option("json", "j",
+              "for programs: {served_by, driver, product, reason, devices, plugins}")});
+  return line.run(words, [](const Arguments& arguments) {
+    arguments.want_words(0, 0);
+    Surroundings here;
+    const Listing list = collect(here);
+    arguments.has("json") ? print_json(list) : print_text(list);
+    return list.good ? 0 : 1;
+  });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);
   opennrt::log::set_level(opennrt::log::Level::kDisabled);
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "opennrt ls: %s\n", e.what());
-    return 1;
-  }
+  return tool_main(argc, argv, run);
 }

@@ -3,29 +3,23 @@
 // opennrt-monitor, which `opennrt monitor` runs: what the processes on the devices do,
 // as JSON lines and for Prometheus.
 #include <Poco/Exception.h>
-#include <Poco/Util/HelpFormatter.h>
-#include <Poco/Util/Option.h>
-#include <Poco/Util/OptionException.h>
-#include <Poco/Util/OptionProcessor.h>
-#include <Poco/Util/OptionSet.h>
 #include <signal.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <ctime>
-#include <exception>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "log/log.h"
 #include "monitor/endpoint.h"
 #include "monitor/metrics.h"
 #include "monitor/report.h"
-#include "watch/output.h"
+#include "output.h"
+#include "watch/period.h"
 #include "watch/source.h"
 
 namespace {
@@ -33,79 +27,53 @@ namespace {
 using namespace opennrt::tools;
 
 struct Options {
-  bool help = false, quiet = false;
+  bool quiet = false;
   double period_s = 5;
-  unsigned long count = 0;  // 0: until it is ended
+  std::int64_t count = 0;  // 0: until it is ended
   std::optional<Poco::Net::SocketAddress> address;
 };
 
-Poco::Util::OptionSet option_set() {
-  using Poco::Util::Option;
-  Poco::Util::OptionSet set;
-  set.addOption(Option("help", "h", "print this text"));
-  set.addOption(Option("period", "p", "time between two lines (default 5)").argument("SECONDS"));
-  set.addOption(Option("count", "n", "end after so many lines").argument("N"));
-  set.addOption(Option("json", "j", "JSON lines on standard output; so it is without, too"));
-  set.addOption(Option("prometheus", "P",
-                       std::string("serve http://ADDR:PORT/metrics; without a value ") +
-                           kDefaultAddress +
-                           ", with port 0 one that is free, which standard error tells")
-                    .argument("ADDR:PORT", false));
-  set.addOption(Option("quiet", "q", "no lines on standard output; with --prometheus"));
-  return set;
+CommandLine command_line() {
+  return {
+      {.command = "opennrt monitor",
+       .usage = "[options]",
+       .header =
+           "Writes a JSON object a line: executions, errors, latencies, utilization and memory of "
+           "the processes on the devices, as they count them in their data stores, and the load of "
+           "the host. Names are those of neuron-monitor; what is not known is null, with a reason "
+           "in `error`. Counts are of the period before the line. Starts no software device, keeps "
+           "none, and holds no device.",
+       .footer = "Exit code: 0 when it was told to end, also by a closed pipe or a signal; 1 when "
+                 "standard output or the address fails, or settings are wrong."},
+      {Option("period", "p", "time between two lines (default 5)").argument("SECONDS"),
+       Option("count", "n", "end after so many lines").argument("N"),
+       Option("json", "j", "JSON lines on standard output; so it is without, too"),
+       Option("prometheus", "P",
+              std::string("serve http://ADDR:PORT/metrics; without a value ") + kDefaultAddress +
+                  ", with port 0 one that is free, which standard error tells")
+           .argument("ADDR:PORT", false),
+       Option("quiet", "q", "no lines on standard output; with --prometheus")}};
 }
 
-void usage(const Poco::Util::OptionSet& set, std::ostream& to) {
-  Poco::Util::HelpFormatter help(set);
-  help.setUnixStyle(true);
-  help.setWidth(100);
-  help.setCommand("opennrt monitor");
-  help.setUsage("[options]");
-  help.setHeader(
-      "Writes a JSON object a line: executions, errors, latencies, utilization and memory of the "
-      "processes on the devices, as they count them in their data stores, and the load of the "
-      "host. Names are those of neuron-monitor; what is not known is null, with a reason in "
-      "`error`. Counts are of the period before the line. Starts no software device, keeps none, "
-      "and holds no device.");
-  help.setFooter(
-      "Exit code: 0 when it was told to end, also by a closed pipe or a signal; 1 when standard "
-      "output or the address fails, or settings are wrong.");
-  help.format(to);
+Poco::Net::SocketAddress address_of(const std::string& text) {
+  Poco::Net::SocketAddress address;
+  if (!parse_address(text.empty() ? kDefaultAddress : text, &address))
+    bad_value("prometheus", text, "ADDR:PORT in numbers, for example 0.0.0.0:9464 or [::1]:9464");
+  return address;
 }
 
-void bad(const std::string& option, const std::string& value, const std::string& wanted) {
-  throw Poco::Util::InvalidArgumentException("--" + option + " " + value + ": must be " + wanted);
-}
-
-Options parse(const std::vector<std::string>& words, const Poco::Util::OptionSet& set) {
+Options options_of(const Arguments& arguments) {
   Options out;
-  Poco::Util::OptionProcessor processor(set);
-  processor.setUnixStyle(true);
   bool may_follow = false;  // the value of --prometheus, as a word of its own
-  for (const std::string& word : words) {
-    std::string name, value;
-    if (!processor.process(word, name, value)) {
-      if (!may_follow) throw Poco::Util::UnknownOptionException(word);
-      name = "prometheus";
-      value = word;
-    }
-    if (name.empty()) continue;  // its value comes
+  for (const auto& [name, value] : arguments.all) {
+    if (name.empty() && !may_follow) throw UsageError("unexpected argument " + value);
+    if (name.empty() || name == "prometheus") out.address = address_of(value);
     may_follow = name == "prometheus" && value.empty();
-    if (name == "help") out.help = true;
     if (name == "quiet") out.quiet = true;
-    if (name == "period" && !parse_seconds(value, &out.period_s))
-      bad(name, value, "0.05 to 86400 seconds");
-    if (name == "count" && !parse_count(value, &out.count)) bad(name, value, "1 or more");
-    if (name == "prometheus") {
-      Poco::Net::SocketAddress address;
-      if (!parse_address(value.empty() ? kDefaultAddress : value, &address))
-        bad(name, value, "ADDR:PORT in numbers, for example 0.0.0.0:9464 or [::1]:9464");
-      out.address = address;
-    }
+    if (name == "period") out.period_s = seconds_of(name, value, kShortestPeriod, kLongestPeriod);
+    if (name == "count") out.count = number_of(name, value, 1);
   }
-  processor.checkRequired();
-  if (out.quiet && !out.address && !out.help)
-    throw Poco::Util::InvalidArgumentException("--quiet without --prometheus shows nothing");
+  if (out.quiet && !out.address) throw UsageError("--quiet without --prometheus shows nothing");
   return out;
 }
 
@@ -168,7 +136,7 @@ int watch(const Options& options, Surroundings& here) {
                  endpoint->address().toString().c_str());
   }
   double next_s = before.at_s;
-  for (unsigned long line = 0; options.count == 0 || line < options.count; ++line) {
+  for (std::int64_t line = 0; options.count == 0 || line < options.count; ++line) {
     // What was missed, while the machine slept, is not made up for.
     next_s = std::max(next_s, before.at_s - options.period_s) + options.period_s;
     if (!bell.sleep_until(next_s)) return 0;
@@ -177,7 +145,7 @@ int watch(const Options& options, Surroundings& here) {
     tell_reason(now, &told);
     if (endpoint) page.set(metrics_of(now, figures));
     if (!options.quiet) {
-      const Written written = write_out("monitor", report_of(now, figures) + "\n");
+      const Written written = print_now(report_of(now, figures) + "\n");
       if (written != Written::kYes) return written == Written::kReaderGone ? 0 : 1;
     }
     before = std::move(now);
@@ -185,20 +153,7 @@ int watch(const Options& options, Surroundings& here) {
   return 0;
 }
 
-int run(const std::vector<std::string>& words) {
-  const Poco::Util::OptionSet set = option_set();
-  Options options;
-  try {
-    options = parse(words, set);
-  } catch (const Poco::Util::OptionException& e) {
-    std::fprintf(stderr, "opennrt monitor: %s\n", e.displayText().c_str());
-    usage(set, std::cerr);
-    return 2;
-  }
-  if (options.help) {
-    usage(set, std::cout);
-    return 0;
-  }
+int start(const Options& options) {
   Surroundings here;
   if (!here.loaded().status.is_ok()) {
     std::fprintf(stderr, "opennrt monitor: %s\n",
@@ -208,15 +163,14 @@ int run(const std::vector<std::string>& words) {
   return watch(options, here);
 }
 
+int run(const Words& words) {
+  return command_line().run(
+      words, [](const Arguments& arguments) { return start(options_of(arguments)); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);
   opennrt::log::set_level(opennrt::log::Level::kDisabled);
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "opennrt monitor: %s\n", e.what());
-    return 1;
-  }
+  return tool_main(argc, argv, run);
 }

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "watch/json.h"
+#include "json_list.h"
 
 namespace opennrt::tools {
 

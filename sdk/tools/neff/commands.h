@@ -4,17 +4,14 @@
 // returns the exit code.
 #pragma once
 
+#include <stdexcept>
 #include <string>
-#include <string_view>
-#include <vector>
+#include <utility>
 
 #include "base/status.h"
+#include "command_line.h"
 
 namespace opennrt::tools {
-
-enum ExitCode { kDone = 0, kFailed = 1, kBadUsage = 2 };
-
-using Words = std::vector<std::string>;
 
 // The first word chooses.
 int neff_command(const Words& words);
@@ -29,10 +26,14 @@ int neff_unpack(const Words& words);
 int neff_pack(const Words& words);
 int neff_build(const Words& words);
 
-// Prints "opennrt neff COMMAND: message" (and the usage); the exit code.
-int fail(std::string_view command, const Status& status);
-int bad_usage(std::string_view command, const Status& status);
-// Of a command whose text is out: kDone, or kFailed when it did not arrive.
-int finish(std::string_view command, int code = kDone);
+// A failure ends the command, which tells its message.
+inline void need(const Status& status) {
+  if (!status.is_ok()) throw std::runtime_error(std::string(status.message()));
+}
+template <typename T>
+T need(Result<T> result) {
+  if (!result) need(result.status());
+  return std::move(*result);
+}
 
 }  // namespace opennrt::tools

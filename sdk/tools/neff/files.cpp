@@ -13,8 +13,6 @@
 namespace opennrt::tools {
 namespace {
 
-int first_output_error = 0;
-
 Status failed(const std::string& path, const char* what, int error) {
   return Status::failure("{}: cannot {}: {}", path, what, std::strerror(error));
 }
@@ -47,19 +45,6 @@ Status write_whole(const std::string& path, std::span<const std::byte> bytes) {
 
 Status write_whole(const std::string& path, std::string_view text) {
   return write_whole(path, std::as_bytes(std::span(text.data(), text.size())));
-}
-
-bool print(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return true;
-  if (first_output_error == 0) first_output_error = errno;
-  return false;
-}
-
-Status finish_output() {
-  if (std::fflush(stdout) != 0 && first_output_error == 0) first_output_error = errno;
-  if (std::ferror(stdout) != 0 && first_output_error == 0) first_output_error = EIO;
-  if (first_output_error == 0) return Status::ok();
-  return failed("standard output", "write", first_output_error);
 }
 
 }  // namespace opennrt::tools

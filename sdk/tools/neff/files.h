@@ -22,8 +22,4 @@ Result<std::vector<std::byte>> read_whole(const std::string& path);
 Status write_whole(const std::string& path, std::span<const std::byte> bytes);
 Status write_whole(const std::string& path, std::string_view text);
 
-// Standard output: the first failure stays; finish_output() flushes and tells.
-bool print(std::string_view text);
-Status finish_output();
-
 }  // namespace opennrt::tools

@@ -4,14 +4,13 @@
 #include <algorithm>
 
 #include "json_writer.h"
-#include "neff/args.h"
 #include "neff/commands.h"
-#include "neff/files.h"
 #include "neff/model.h"
 #include "neff/operands.h"
 #include "neff/products.h"
 #include "neff/stats.h"
 #include "neff/text.h"
+#include "output.h"
 
 namespace opennrt::tools {
 namespace {
@@ -289,23 +288,34 @@ void print_json(const Info& info) {
 }  // namespace
 
 int neff_info(const Words& words) {
-  const auto args = Args::parse(words, {{"json"}}, 1, 1);
-  if (!args) return bad_usage("info", args.status());
-  const auto model = open_and_load(args->positional()[0]);
-  if (!model) return fail("info", model.status());
-  Info info{*model, count(*model), {}};
-  info.survey = survey_products(*model, info.figures);
-  if (args->has("json")) {
-    print_json(info);
-  } else {
-    print_head(info);
-    print_memory(info);
-    print_instructions(info);
-    print_dma(info);
-    print_work(info);
-    print_products(info);
-  }
-  return finish("info");
+  const CommandLine line(
+      {.command = "opennrt neff info",
+       .usage = "[options] MODEL.neff",
+       .header =
+           "What a model is and what it needs: target, compiler, features, inputs and outputs, "
+           "memory, instructions, DMA queues, and the products it fits, of the arch plugins that "
+           "are installed."},
+      {Option(
+          "json", "j",
+          "for programs: {file, file_bytes, name, uuid, package, version, hash_matches, target, "
+          "compiler, lnc, feature_bits, features, inputs, outputs, "
+          "compiler_multiply_accumulates, subgraphs, products, notes}")});
+  return line.run(words, [](const Arguments& arguments) {
+    const Model model = need(open_and_load(arguments.only_word("MODEL.neff")));
+    Info info{model, count(model), {}};
+    info.survey = survey_products(model, info.figures);
+    if (arguments.has("json")) {
+      print_json(info);
+    } else {
+      print_head(info);
+      print_memory(info);
+      print_instructions(info);
+      print_dma(info);
+      print_work(info);
+      print_products(info);
+    }
+    return kDone;
+  });
 }
 
 }  // namespace opennrt::tools

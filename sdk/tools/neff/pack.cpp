@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "neff/args.h"
 #include "neff/commands.h"
 #include "neff/digest.h"
 #include "neff/directory.h"
@@ -141,40 +140,60 @@ Result<std::vector<std::byte>> pack_directory(const std::string& directory,
 }
 
 int neff_unpack(const Words& words) {
-  const auto args = Args::parse(words, {}, 2, 2);
-  if (!args) return bad_usage("unpack", args.status());
-  const std::string& path = args->positional()[0];
-  const auto bytes = read_whole(path);
-  if (!bytes) return fail("unpack", bytes.status());
-  const auto model = open_model(path, *bytes);
-  if (!model) return fail("unpack", model.status());
-  const auto payload = std::span(*bytes).subspan(neff::kHeaderBytes, model->header.data_size);
-  const Status status = unpack_model(*model, payload, args->positional()[1]);
-  return status.is_ok() ? kDone : fail("unpack", status);
+  const CommandLine line(
+      {.command = "opennrt neff unpack",
+       .usage = "[options] MODEL.neff DIRECTORY",
+       .header = "Writes all members into a new directory. The header goes to "
+                 "DIRECTORY/neff-header.bin. Nothing is written outside DIRECTORY."},
+      {});
+  return line.run(words, [](const Arguments& arguments) {
+    arguments.want_words(2, 2);
+    const std::string& path = arguments.words[0];
+    const std::vector<std::byte> bytes = need(read_whole(path));
+    const Model model = need(open_model(path, bytes));
+    const auto payload = std::span(bytes).subspan(neff::kHeaderBytes, model.header.data_size);
+    need(unpack_model(model, payload, arguments.words[1]));
+    return kDone;
+  });
 }
 
 int neff_pack(const Words& words) {
-  const auto args = Args::parse(words, {{"name", true}, {"new-uuid"}}, 2, 2);
-  if (!args) return bad_usage("pack", args.status());
-  const auto neff =
-      pack_directory(args->positional()[0], {args->value("name"), args->has("new-uuid")});
-  if (!neff) return fail("pack", neff.status());
-  const Status status = write_whole(args->positional()[1], *neff);
-  return status.is_ok() ? kDone : fail("pack", status);
+  const CommandLine line(
+      {.command = "opennrt neff pack",
+       .usage = "[options] DIRECTORY OUTPUT.neff",
+       .header =
+           "The inverse of unpack, with the hash made right. The same directory gives the same "
+           "bytes."},
+      {Option("name", "n", "the name of the model").argument("NAME"),
+       Option("new-uuid", "u",
+              "derive the identity from the content: runtimes may take two models of one identity "
+              "for the same")});
+  return line.run(words, [](const Arguments& arguments) {
+    arguments.want_words(2, 2);
+    const PackOptions options{arguments.value("name"), arguments.has("new-uuid")};
+    const std::vector<std::byte> model = need(pack_directory(arguments.words[0], options));
+    need(write_whole(arguments.words[1], model));
+    return kDone;
+  });
 }
 
 int neff_build(const Words& words) {
-  const auto args = Args::parse(words, {}, 2, 2);
-  if (!args) return bad_usage("build", args.status());
-  const auto source = read_whole(args->positional()[0]);
-  if (!source) return fail("build", source.status());
-  std::vector<std::uint8_t> neff;
-  std::string error;
-  if (!neffkit::build_neff({reinterpret_cast<const char*>(source->data()), source->size()},
-                           args->positional()[0], &neff, &error))
-    return fail("build", Status::invalid("{}", error));
-  const Status status = write_whole(args->positional()[1], std::as_bytes(std::span(neff)));
-  return status.is_ok() ? kDone : fail("build", status);
+  const CommandLine line({.command = "opennrt neff build",
+                          .usage = "[options] SOURCE.yaml OUTPUT.neff",
+                          .header = "Builds a model from a readable source."},
+                         {});
+  return line.run(words, [](const Arguments& arguments) {
+    arguments.want_words(2, 2);
+    const std::string& path = arguments.words[0];
+    const std::vector<std::byte> source = need(read_whole(path));
+    std::vector<std::uint8_t> neff;
+    std::string error;
+    if (!neffkit::build_neff({reinterpret_cast<const char*>(source.data()), source.size()}, path,
+                             &neff, &error))
+      throw std::runtime_error(error);
+    need(write_whole(arguments.words[1], std::as_bytes(std::span(neff))));
+    return kDone;
+  });
 }
 
 }  // namespace opennrt::tools

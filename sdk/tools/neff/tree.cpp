@@ -5,12 +5,11 @@
 #include <vector>
 
 #include "json_writer.h"
-#include "neff/args.h"
 #include "neff/commands.h"
-#include "neff/files.h"
 #include "neff/member_kind.h"
 #include "neff/model.h"
 #include "neff/text.h"
+#include "output.h"
 
 namespace opennrt::tools {
 namespace {
@@ -73,13 +72,17 @@ void print_json(const Model& model, const std::vector<Row>& rows) {
 }  // namespace
 
 int neff_tree(const Words& words) {
-  const auto args = Args::parse(words, {{"json"}}, 1, 1);
-  if (!args) return bad_usage("tree", args.status());
-  const auto model = open_model(args->positional()[0]);
-  if (!model) return fail("tree", model.status());
-  const std::vector<Row> rows = rows_of(*model);
-  args->has("json") ? print_json(*model, rows) : print_rows(*model, rows);
-  return finish("tree");
+  const CommandLine line(
+      {.command = "opennrt neff tree",
+       .usage = "[options] MODEL.neff",
+       .header = "Members of the archive with size and kind."},
+      {Option("json", "j",
+              "for programs: {file, stored_bytes, members: a list of {name, bytes, kind}}")});
+  return line.run(words, [](const Arguments& arguments) {
+    const Model model = need(open_model(arguments.only_word("MODEL.neff")));
+    arguments.has("json") ? print_json(model, rows_of(model)) : print_rows(model, rows_of(model));
+    return kDone;
+  });
 }
 
 }  // namespace opennrt::tools

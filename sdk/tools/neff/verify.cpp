@@ -8,11 +8,11 @@
 #include <set>
 
 #include "json_writer.h"
-#include "neff/args.h"
 #include "neff/commands.h"
 #include "neff/files.h"
 #include "neff/member_kind.h"
 #include "neff/text.h"
+#include "output.h"
 
 namespace opennrt::tools {
 namespace {
@@ -107,25 +107,34 @@ void verify_model(Model& model, Findings& findings) {
 }
 
 int neff_verify(const Words& words) {
-  const auto args = Args::parse(words, {{"strict"}, {"limit", true}, {"json"}}, 1, 1);
-  if (!args) return bad_usage("verify", args.status());
-  const auto limit = args->number("limit", 100);
-  if (!limit) return bad_usage("verify", limit.status());
-  const std::string& path = args->positional()[0];
-  const auto bytes = read_whole(path);
-  if (!bytes) return fail("verify", bytes.status());
-  auto model = open_model(path, *bytes);
-  Findings findings(*limit);
-  if (model) {
-    verify_model(*model, findings);
-  } else {
-    // The message begins with the path, which is said already.
-    findings.error("file", std::nullopt,
-                   std::string(model.status().message().substr(path.size() + 2)));
-  }
-  args->has("json") ? print_json(path, findings) : print_findings(path, findings);
-  const bool bad = findings.errors() != 0 || (args->has("strict") && findings.warnings() != 0);
-  return finish("verify", bad ? kFailed : kDone);
+  const CommandLine line(
+      {.command = "opennrt neff verify",
+       .usage = "[options] MODEL.neff",
+       .header = "Checks a model without running it: hash, manifests, every record against the "
+                 "instruction table, memory ranges, DMA blocks, waits.",
+       .footer = "Exit code: 1 when there are errors, with --strict also warnings."},
+      {Option("strict", "s", "fail on warnings too"),
+       Option("limit", "l", "findings shown (default 100; 0: all)").argument("N"),
+       Option("json", "j",
+              "for programs: {file, errors, warnings, findings: a list of {severity, member, "
+              "record, text}}")});
+  return line.run(words, [](const Arguments& arguments) {
+    Findings findings(static_cast<std::uint64_t>(arguments.number("limit", 100)));
+    const std::string& path = arguments.only_word("MODEL.neff");
+    const std::vector<std::byte> bytes = need(read_whole(path));
+    auto model = open_model(path, bytes);
+    if (model) {
+      verify_model(*model, findings);
+    } else {
+      // The message begins with the path, which is said already.
+      findings.error("file", std::nullopt,
+                     std::string(model.status().message().substr(path.size() + 2)));
+    }
+    arguments.has("json") ? print_json(path, findings) : print_findings(path, findings);
+    const bool bad =
+        findings.errors() != 0 || (arguments.has("strict") && findings.warnings() != 0);
+    return bad ? kFailed : kDone;
+  });
 }
 
 }  // namespace opennrt::tools

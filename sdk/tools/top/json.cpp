@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "watch/json.h"
+#include "json_list.h"
 #include "top/screen.h"
 
 namespace opennrt::tools {

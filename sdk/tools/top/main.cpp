@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // opennrt-top, which `opennrt top` runs: devices, cores, processes and models, live.
-#include <Poco/Util/HelpFormatter.h>
-#include <Poco/Util/Option.h>
-#include <Poco/Util/OptionException.h>
-#include <Poco/Util/OptionProcessor.h>
-#include <Poco/Util/OptionSet.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <ctime>
-#include <exception>
-#include <iostream>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "log/log.h"
+#include "output.h"
 #include "top/screen.h"
 #include "top/terminal.h"
-#include "watch/output.h"
+#include "watch/period.h"
 #include "watch/source.h"
 
 namespace {
@@ -28,73 +23,50 @@ namespace {
 using namespace opennrt::tools;
 
 struct Options {
-  bool help = false, json = false;
+  bool json = false;
   double interval_s = 1;
-  unsigned long batch = 0;  // samples; 0: on the terminal, or without an end
+  std::int64_t batch = 0;  // samples; 0: on the terminal, or without an end
   Sort sort = Sort::kExecutions;
 };
 
-Poco::Util::OptionSet option_set() {
-  using Poco::Util::Option;
-  Poco::Util::OptionSet set;
-  set.addOption(Option("help", "h", "print this text"));
-  set.addOption(
-      Option("interval", "i", "time between two samples (default 1)").argument("SECONDS"));
-  set.addOption(
-      Option("sort", "s", "processes by executions, pid, memory or utilization").argument("KEY"));
-  set.addOption(Option("once", "1", "one sample as plain text; so it is without a terminal, too"));
-  set.addOption(Option("batch", "b", "so many samples as plain text").argument("N"));
-  set.addOption(
-      Option("json", "j", "one JSON object a line, until it is ended or --once, --batch"));
-  return set;
-}
-
-void usage(const Poco::Util::OptionSet& set, std::ostream& to) {
-  Poco::Util::HelpFormatter help(set);
-  help.setUnixStyle(true);
-  help.setWidth(100);
-  help.setCommand("opennrt top");
-  help.setUsage("[options]");
-  help.setHeader(
-      "Shows devices, the load of their cores, the processes on them with their executions, errors "
-      "and memory, and the models they have loaded, as processes count them in their data stores. "
-      "Starts no software device, keeps none, and holds no device. Keys: q ends, s sorts by "
-      "something else, p stops and goes on. LAST is the latency of the last execution, DEVICE "
-      "and HOST are memory, CPU% is of all CPUs of the host; a load counts where an execution "
-      "ends.");
-  help.setFooter(
-      "Exit code: 0, also when a closed pipe ends it; 1 when devices should be there and are not, "
-      "settings are wrong, or standard output fails.");
-  help.format(to);
-}
-
-void bad(const std::string& option, const std::string& value, const std::string& wanted) {
-  throw Poco::Util::InvalidArgumentException("--" + option + " " + value + ": must be " + wanted);
+CommandLine command_line() {
+  return {
+      {.command = "opennrt top",
+       .usage = "[options]",
+       .header =
+           "Shows devices, the load of their cores, the processes on them with their executions, "
+           "errors and memory, and the models they have loaded, as processes count them in their "
+           "data stores. Starts no software device, keeps none, and holds no device. Keys: q ends, "
+           "s sorts by something else, p stops and goes on. LAST is the latency of the last "
+           "execution, DEVICE and HOST are memory, CPU% is of all CPUs of the host; a load counts "
+           "where an execution ends.",
+       .footer =
+           "Exit code: 0, also when a closed pipe ends it; 1 when devices should be there and are "
+           "not, settings are wrong, or standard output fails."},
+      {Option("interval", "i", "time between two samples (default 1)").argument("SECONDS"),
+       Option("sort", "s", "processes by executions, pid, memory or utilization").argument("KEY"),
+       Option("once", "1", "one sample as plain text; so it is without a terminal, too"),
+       Option("batch", "b", "so many samples as plain text").argument("N"),
+       Option("json", "j", "one JSON object a line, until it is ended or --once, --batch")}};
 }
 
 Sort parse_sort(const std::string& text) {
   for (std::size_t i = 0; i < std::size(kSortNames); ++i)
     if (text == kSortNames[i]) return static_cast<Sort>(i);
-  bad("sort", text, "executions, pid, memory or utilization");
-  return {};
+  bad_value("sort", text, "executions, pid, memory or utilization");
 }
 
-Options parse(const std::vector<std::string>& words, const Poco::Util::OptionSet& set) {
+Options options_of(const Arguments& arguments) {
+  arguments.want_words(0, 0);
   Options out;
-  Poco::Util::OptionProcessor processor(set);
-  processor.setUnixStyle(true);
-  for (const std::string& word : words) {
-    std::string name, value;
-    if (!processor.process(word, name, value)) throw Poco::Util::UnknownOptionException(word);
-    if (name == "help") out.help = true;
+  for (const auto& [name, value] : arguments.all) {
     if (name == "json") out.json = true;
     if (name == "once") out.batch = 1;
-    if (name == "interval" && !parse_seconds(value, &out.interval_s))
-      bad(name, value, "0.05 to 86400 seconds");
-    if (name == "batch" && !parse_count(value, &out.batch)) bad(name, value, "1 or more");
+    if (name == "interval")
+      out.interval_s = seconds_of(name, value, kShortestPeriod, kLongestPeriod);
+    if (name == "batch") out.batch = number_of(name, value, 1);
     if (name == "sort") out.sort = parse_sort(value);
   }
-  processor.checkRequired();  // an option whose value never came
   return out;
 }
 
@@ -115,13 +87,13 @@ int batch(const Options& options, Surroundings& here) {
   Source source(here);
   Sample before = source.take();
   const bool alone = hopeless(here);
-  for (unsigned long n = 0; options.batch == 0 || n < options.batch; ++n) {
+  for (std::int64_t n = 0; options.batch == 0 || n < options.batch; ++n) {
     if (!alone) sleep_until(before.at_s + options.interval_s);
     Sample now = source.take();
     const PeriodFigures figures = figures_of(&before, now);
     std::string text = options.json ? json_of(now, figures) : text_of(now, figures, options.sort);
     if (options.json || n + 1 != options.batch) text += "\n";
-    const Written written = write_out("top", text);
+    const Written written = print_now(text);
     if (written != Written::kYes) return written == Written::kReaderGone ? 0 : 1;
     const bool good = now.machine.good && now.error.empty();
     before = std::move(now);
@@ -161,20 +133,7 @@ int live(const Options& options, Surroundings& here, Terminal& terminal) {
   }
 }
 
-int run(const std::vector<std::string>& words) {
-  const Poco::Util::OptionSet set = option_set();
-  Options options;
-  try {
-    options = parse(words, set);
-  } catch (const Poco::Util::OptionException& e) {
-    std::fprintf(stderr, "opennrt top: %s\n", e.displayText().c_str());
-    usage(set, std::cerr);
-    return 2;
-  }
-  if (options.help) {
-    usage(set, std::cout);
-    return 0;
-  }
+int show(Options options) {
   Surroundings here;
   const bool terminal_asked = options.batch == 0 && !options.json;
   if (!terminal_asked || ::isatty(STDOUT_FILENO) != 1 || hopeless(here)) {
@@ -201,15 +160,14 @@ int run(const std::vector<std::string>& words) {
   return 1;
 }
 
+int run(const Words& words) {
+  return command_line().run(words,
+                            [](const Arguments& arguments) { return show(options_of(arguments)); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);
   opennrt::log::set_level(opennrt::log::Level::kDisabled);
-  try {
-    return run({argv + 1, argv + argc});
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "opennrt top: %s\n", e.what());
-    return 1;
-  }
+  return tool_main(argc, argv, run);
 }

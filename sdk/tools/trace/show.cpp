@@ -4,10 +4,10 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <map>
 
+#include "json_list.h"
 #include "ndl-common/log.h"
 
 namespace opennrt::tools {
@@ -19,14 +19,6 @@ using trace::Line;
 using trace::Value;
 
 constexpr std::size_t kHead = 16;  // bytes shown of a buffer that was kept
-
-bool number(const std::string& text, std::optional<std::uint64_t>* out) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return false;
-  *out = value;
-  return true;
-}
 
 bool chosen(const Line& line, const TraceOptions& options) {
   if (options.thread && line.thread != *options.thread) return false;
@@ -88,6 +80,9 @@ struct Row {
     total_us += other.total_us;
     max_us = std::max(max_us, other.max_us);
   }
+  double mean_us() const {
+    return count ? static_cast<double>(total_us) / static_cast<double>(count) : 0;
+  }
 };
 
 void append_row(std::string* out, const std::string& name, const Row& row) {
@@ -95,34 +90,127 @@ void append_row(std::string* out, const std::string& name, const Row& row) {
   std::snprintf(text, sizeof text, "%-36s %9llu %9llu %12llu %12.1f %12llu\n", name.c_str(),
                 static_cast<unsigned long long>(row.count),
                 static_cast<unsigned long long>(row.errors),
-                static_cast<unsigned long long>(row.total_us),
-                row.count ? static_cast<double>(row.total_us) / static_cast<double>(row.count) : 0,
+                static_cast<unsigned long long>(row.total_us), row.mean_us(),
                 static_cast<unsigned long long>(row.max_us));
   *out += text;
 }
 
-std::string table(const trace::Trace& recording, const TraceOptions& options) {
-  std::map<std::string, Row> rows;
+struct Table {
+  std::vector<std::pair<std::string, Row>> rows;  // what took longest first
   Row all;
+};
+
+Table count(const trace::Trace& recording, const TraceOptions& options) {
+  std::map<std::string, Row> rows;
+  Table out;
   for (const trace::Session& session : recording.sessions)
     for (const Line& line : session.lines) {
       if (line.is_memory() || !chosen(line, options)) continue;
       const Row one{1, line.result < 0, line.took_us, line.took_us};
       rows[line.call].add(one);
-      all.add(one);
+      out.all.add(one);
     }
-  std::vector<std::pair<std::string, Row>> order(rows.begin(), rows.end());
-  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+  out.rows.assign(rows.begin(), rows.end());
+  std::sort(out.rows.begin(), out.rows.end(), [](const auto& a, const auto& b) {
     return a.second.total_us != b.second.total_us ? a.second.total_us > b.second.total_us
                                                   : a.first < b.first;
   });
+  return out;
+}
+
+std::string table_of(const Table& table) {
   char title[192];
   std::snprintf(title, sizeof title, "%-36s %9s %9s %12s %12s %12s\n", "call", "count", "errors",
                 "total us", "mean us", "max us");
   std::string out = title;
-  for (const auto& [name, row] : order) append_row(&out, name, row);
-  append_row(&out, "all", all);
+  for (const auto& [name, row] : table.rows) append_row(&out, name, row);
+  append_row(&out, "all", table.all);
   return out;
+}
+
+// --- JSON -------------------------------------------------------------------
+
+JsonList& add_row(JsonList& object, const Row& row) {
+  return object.add("count", json_value(row.count))
+      .add("errors", json_value(row.errors))
+      .add("total_us", json_value(row.total_us))
+      .add("mean_us", json_value(row.mean_us()))
+      .add("max_us", json_value(row.max_us));
+}
+
+std::string json_of(const Table& table) {
+  JsonList calls('['), all('{');
+  for (const auto& [name, row] : table.rows) {
+    JsonList object('{');
+    object.add("call", json_string(name));
+    calls.add(add_row(object, row).close());
+  }
+  add_row(all, table.all);
+  return JsonList('{').add("calls", calls.close()).add("all", all.close()).close() + "\n";
+}
+
+std::string json_of(const Fields& fields);
+
+std::string json_bytes(const Value& value) {
+  JsonList out('{');
+  out.add("length", json_value(value.length));
+  if (value.keep == Value::Keep::kUnreadable) return out.add("unreadable", "true").close();
+  std::string kept;
+  char text[16];
+  for (const char c : value.text) {
+    std::snprintf(text, sizeof text, "%02x", static_cast<unsigned char>(c));
+    kept += text;
+  }
+  out.add("bytes", json_string(kept));
+  if (value.text.size() == value.length) return out.close();
+  std::snprintf(text, sizeof text, "%08x", value.crc);
+  return out.add("crc32", json_string(text)).close();
+}
+
+std::string json_of(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::kNull:
+      return "null";
+    case Value::Kind::kAddress:
+      return json_string("addr");
+    case Value::Kind::kNumber:
+      return value.is_signed ? std::to_string(static_cast<std::int64_t>(value.number))
+                             : std::to_string(value.number);
+    case Value::Kind::kText:
+      return json_string(value.text);
+    case Value::Kind::kBytes:
+      return json_bytes(value);
+    case Value::Kind::kRecord:
+      return json_of(value.fields);
+    case Value::Kind::kList:
+      break;
+  }
+  JsonList list('[');
+  for (const Value& item : value.items) list.add(json_of(item));
+  return list.close();
+}
+
+std::string json_of(const Fields& fields) {
+  JsonList object('{');
+  for (const auto& [name, value] : fields) object.add(name, json_of(shortened(value)));
+  return object.close();
+}
+
+std::string json_of(const Line& line, std::size_t attach) {
+  const bool named = line.answered && line.result < 0 && line.result > -4096;
+  return JsonList('{')
+             .add("attach", json_value(std::uint64_t{attach}))
+             .add("sequence", json_value(line.sequence))
+             .add("thread", json_value(std::uint64_t{line.thread}))
+             .add("at_us", json_value(line.at_us))
+             .add("took_us", json_value(line.took_us))
+             .add("call", json_string(line.call))
+             .add("result", line.answered ? std::to_string(line.result) : "null")
+             .add("error", named ? json_string(result_of(line)) : "null")
+             .add("given", json_of(line.args))
+             .add("answer", json_of(line.outs))
+             .close() +
+         "\n";
 }
 
 std::string text_of(const Fields& fields, const char* name) {
@@ -132,93 +220,78 @@ std::string text_of(const Fields& fields, const char* name) {
 
 }  // namespace
 
-std::string trace_help() {
-  return "usage: opennrt trace FILE [options]\n"
-         "Shows a recording of the calls at the system port (ndl.record, OPENNRT_NDL_RECORD).\n"
-         "  --request NAME   only that request or call (MEM_COPY64, mmap); may be repeated\n"
-         "  --errors         only calls that failed\n"
-         "  --thread N       only that thread, numbered by first call\n"
-         "  --from N         from that sequence number\n"
-         "  --to N           up to that sequence number\n"
-         "  --summary        count, errors and times per call instead of lines\n"
-         "  --help           this text\n"
-         "Columns: sequence, thread, start and duration in us, result, call with what the caller\n"
-         "gave, -> what the driver gave. Of long buffers: d:LENGTH:CRC-32:first bytes. `mem` is\n"
-         "memory of a mapping that changed.\n";
+CommandLine trace_command_line() {
+  return {
+      {.command = "opennrt trace",
+       .usage = "[options] FILE",
+       .header =
+           "Shows a recording of the calls at the system port (ndl.record, OPENNRT_NDL_RECORD).",
+       .footer =
+           "Columns: sequence, thread, start and duration in us, result, call with what the caller "
+           "gave, -> what the driver gave. Of long buffers: d:LENGTH:CRC-32:first bytes. `mem` is "
+           "memory of a mapping that changed."},
+      {Option("request", "r", "only that request or call (MEM_COPY64, mmap); may be repeated")
+           .argument("NAME")
+           .repeatable(true),
+       Option("errors", "e", "only calls that failed"),
+       Option("thread", "t", "only that thread, numbered by first call").argument("N"),
+       Option("from", "", "from that sequence number").argument("N"),
+       Option("to", "", "up to that sequence number").argument("N"),
+       Option("summary", "s", "count, errors and times per call instead of lines"),
+       Option(
+           "json", "j",
+           "for programs: a line {attach, pid, ndl, port, ended} for each attach, then its calls, "
+           "a line {attach, sequence, thread, at_us, took_us, call, result, error, given, answer} "
+           "each; bytes are {length, bytes, crc32} in hex. With --summary one {calls: a list of "
+           "{call, count, errors, total_us, mean_us, max_us}, all}")}};
 }
 
-bool parse_trace_options(const std::vector<std::string>& words, TraceOptions* out,
-                         std::string* error) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    std::string word = words[i];
-    std::optional<std::string> value;
-    if (const auto equals = word.find('='); word.starts_with("--") && equals != word.npos) {
-      value = word.substr(equals + 1);
-      word.resize(equals);
-    }
-    const auto needs = [&](std::string* text) {
-      if (!value && i + 1 < words.size()) value = words[++i];
-      if (!value || value->empty()) {
-        *error = word + " needs a value";
-        return false;
-      }
-      *text = *value;
-      return true;
-    };
-    const auto needs_number = [&](std::optional<std::uint64_t>* target) {
-      std::string text;
-      if (!needs(&text)) return false;
-      if (number(text, target)) return true;
-      *error = word + " " + text + ": is no number";
-      return false;
-    };
-    const bool flag = word == "--errors" || word == "--summary" || word == "--help" || word == "-h";
-    if (flag && value) {
-      *error = word + " takes no value";
-      return false;
-    }
-    std::string text;
-    if (word == "--help" || word == "-h") {
-      out->help = true;
-    } else if (word == "--errors") {
-      out->errors = true;
-    } else if (word == "--summary") {
-      out->summary = true;
-    } else if (word == "--request") {
-      if (!needs(&text)) return false;
-      out->requests.push_back(text);
-    } else if (word == "--thread") {
-      if (!needs_number(&out->thread)) return false;
-    } else if (word == "--from") {
-      if (!needs_number(&out->from)) return false;
-    } else if (word == "--to") {
-      if (!needs_number(&out->to)) return false;
-    } else if (word.size() > 1 && word[0] == '-') {
-      *error = "unknown option " + word;
-      return false;
-    } else if (!out->file.empty()) {
-      *error = "one file, not also " + word;
-      return false;
-    } else {
-      out->file = word;
-    }
+TraceOptions trace_options(const Arguments& arguments) {
+  TraceOptions out;
+  for (const auto& [name, value] : arguments.all) {
+    if (name == "request") out.requests.push_back(value);
+    if (name == "thread") out.thread = number_of(name, value);
+    if (name == "from") out.from = number_of(name, value);
+    if (name == "to") out.to = number_of(name, value);
+    out.errors |= name == "errors";
+    out.summary |= name == "summary";
+    out.json |= name == "json";
   }
-  if (!out->file.empty() || out->help) return true;
-  *error = "the file is missing";
-  return false;
+  out.file = arguments.only_word("FILE");
+  return out;
 }
 
 std::string show_trace(const trace::Trace& recording, const TraceOptions& options) {
-  if (options.summary) return table(recording, options);
+  if (options.summary) {
+    const Table table = count(recording, options);
+    return options.json ? json_of(table) : table_of(table);
+  }
   std::string out;
   std::size_t attach = 0;
   for (const trace::Session& session : recording.sessions) {
-    out += "attach " + std::to_string(++attach) + ": process " +
-           std::to_string(trace::number_of(session.header, "pid")) + ", " +
-           text_of(session.header, "ndl") + " over port " + text_of(session.header, "port") + "\n";
-    for (const Line& line : session.lines)
-      if (chosen(line, options)) append_line(&out, line);
-    if (!session.ended) out += "no detach was recorded\n";
+    ++attach;
+    const std::uint64_t pid = trace::number_of(session.header, "pid");
+    const std::string ndl = text_of(session.header, "ndl"), port = text_of(session.header, "port");
+    if (options.json)
+      out += JsonList('{')
+                 .add("attach", json_value(std::uint64_t{attach}))
+                 .add("pid", json_value(pid))
+                 .add("ndl", json_string(ndl))
+                 .add("port", json_string(port))
+                 .add("ended", session.ended ? "true" : "false")
+                 .close() +
+             "\n";
+    else
+      out += "attach " + std::to_string(attach) + ": process " + std::to_string(pid) + ", " + ndl +
+             " over port " + port + "\n";
+    for (const Line& line : session.lines) {
+      if (!chosen(line, options)) continue;
+      if (options.json)
+        out += json_of(line, attach);
+      else
+        append_line(&out, line);
+    }
+    if (!session.ended && !options.json) out += "no detach was recorded\n";
   }
   return out;
 }

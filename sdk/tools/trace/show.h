@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "ndl-common/record/trace.h"
 
 namespace opennrt::tools {
@@ -17,16 +18,15 @@ struct TraceOptions {
   std::vector<std::string> requests;  // names, any case; empty: all
   bool errors = false;
   bool summary = false;
+  bool json = false;
   std::optional<std::uint64_t> thread, from, to;  // from, to: sequence numbers
-  bool help = false;
 };
 
-// False: *error says what is wrong with the words.
-bool parse_trace_options(const std::vector<std::string>& words, TraceOptions* out,
-                         std::string* error);
-std::string trace_help();
+CommandLine trace_command_line();
+// Throws a UsageError.
+TraceOptions trace_options(const Arguments& arguments);
 
-// Lines or the table, as text.
+// Lines or the table, as text or JSON.
 std::string show_trace(const trace::Trace& recording, const TraceOptions& options);
 
 }  // namespace opennrt::tools

@@ -2,6 +2,10 @@
 #include "trace/show.h"
 
 #include <gmock/gmock.h>
+#include <simdjson.h>
+
+#include <deque>
+#include <sstream>
 
 namespace opennrt::tools {
 namespace {
@@ -35,12 +39,9 @@ trace::Trace sample() {
 }
 
 std::string shown(const std::vector<std::string>& words) {
-  TraceOptions options;
-  std::string error;
   std::vector<std::string> all = words;
   all.push_back("f");
-  EXPECT_TRUE(parse_trace_options(all, &options, &error)) << error;
-  return show_trace(sample(), options);
+  return show_trace(sample(), trace_options(trace_command_line().parse(all).value()));
 }
 
 TEST(ShowTrace, Lines) {
@@ -84,27 +85,111 @@ TEST(ShowTrace, Summary) {
   EXPECT_THAT(shown({"--summary", "--request", "open"}), Not(HasSubstr("MEM_FREE")));
 }
 
+// Each line on its own.
+std::vector<simdjson::dom::element> parsed(const std::string& text,
+                                           std::deque<simdjson::dom::parser>* parsers) {
+  std::vector<simdjson::dom::element> out;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    simdjson::dom::element element;
+    parsers->emplace_back();
+    EXPECT_EQ(parsers->back().parse(line).get(element), simdjson::SUCCESS) << line;
+    out.push_back(element);
+  }
+  return out;
+}
+
+TEST(ShowTrace, JsonLines) {
+  std::deque<simdjson::dom::parser> parsers;
+  const auto lines = parsed(shown({"--json"}), &parsers);
+  ASSERT_EQ(lines.size(), 8U);  // two attaches, six calls
+  EXPECT_EQ(std::string_view(lines[0]["ndl"]), "ndl-kernel");
+  EXPECT_EQ(std::uint64_t(lines[0]["pid"]), 77U);
+  EXPECT_TRUE(bool(lines[0]["ended"]));
+  EXPECT_EQ(std::string_view(lines[1]["call"]), "open");
+  EXPECT_EQ(std::string_view(lines[1]["given"]["path"]), "/dev/neuron0");
+  EXPECT_EQ(std::int64_t(lines[1]["result"]), 3);
+  EXPECT_TRUE(lines[1]["error"].is_null());
+  EXPECT_EQ(std::int64_t(lines[3]["result"]), -22);
+  EXPECT_EQ(std::string_view(lines[3]["error"]), "EINVAL");
+  EXPECT_EQ(std::uint64_t(lines[3]["thread"]), 1U);
+  EXPECT_EQ(std::uint64_t(lines[3]["at_us"]), 11U);
+  EXPECT_EQ(std::uint64_t(lines[3]["took_us"]), 40U);
+  EXPECT_EQ(std::uint64_t(lines[3]["given"]["mem_handle"]), 9U);
+  EXPECT_TRUE(lines[4]["result"].is_null());  // memory that changed
+  EXPECT_EQ(std::string_view(lines[4]["given"]["data"]["bytes"]), "01");
+  EXPECT_EQ(std::uint64_t(lines[4]["given"]["data"]["length"]), 1U);
+  const simdjson::dom::element buffer = lines[5]["answer"]["buffer"];
+  EXPECT_EQ(std::uint64_t(buffer["length"]), 66U);
+  EXPECT_EQ(std::string_view(buffer["bytes"]), std::string(32, '0'));
+  EXPECT_EQ(std::string_view(buffer["crc32"]).size(), 8U);
+  EXPECT_EQ(std::uint64_t(lines[6]["attach"]), 2U);
+  EXPECT_FALSE(bool(lines[6]["ended"]));
+  EXPECT_EQ(parsed(shown({"--json", "--errors"}), &parsers).size(), 3U);
+}
+
+TEST(ShowTrace, JsonSummary) {
+  std::deque<simdjson::dom::parser> parsers;
+  const auto lines = parsed(shown({"--json", "--summary"}), &parsers);
+  ASSERT_EQ(lines.size(), 1U);
+  const simdjson::dom::element first = lines[0]["calls"].at(0);
+  EXPECT_EQ(std::string_view(first["call"]), "MEM_FREE");
+  EXPECT_EQ(std::uint64_t(first["count"]), 2U);
+  EXPECT_EQ(std::uint64_t(first["errors"]), 1U);
+  EXPECT_EQ(std::uint64_t(first["total_us"]), 42U);
+  EXPECT_EQ(double(first["mean_us"]), 21.0);
+  EXPECT_EQ(std::uint64_t(first["max_us"]), 40U);
+  EXPECT_EQ(std::uint64_t(lines[0]["all"]["count"]), 5U);
+}
+
+// Names of files and texts of a driver hold anything.
+TEST(ShowTrace, JsonOfAnyText) {
+  trace::Trace recording;
+  trace::Line line;
+  line.call = "open";
+  line.args = {{"path", trace::Value::of_text("a\"b\\\n\xff")},
+               {"none", trace::Value::address(false)},
+               {"there", trace::Value::address(true)},
+               {"gone", trace::Value::unreadable(8)},
+               {"least", trace::Value::of_signed(INT64_MIN)},
+               {"most", trace::Value::of(UINT64_MAX)},
+               {"list", trace::Value::list({trace::Value::of(1), trace::Value::record({})})}};
+  recording.sessions.emplace_back();
+  recording.sessions[0].lines.push_back(line);
+  TraceOptions options;
+  options.json = true;
+  std::deque<simdjson::dom::parser> parsers;
+  const auto lines = parsed(show_trace(recording, options), &parsers);
+  ASSERT_EQ(lines.size(), 2U);
+  const simdjson::dom::element given = lines[1]["given"];
+  EXPECT_EQ(std::string_view(given["path"]), "a\"b\\\n\xEF\xBF\xBD");
+  EXPECT_TRUE(given["none"].is_null());
+  EXPECT_EQ(std::string_view(given["there"]), "addr");
+  EXPECT_TRUE(bool(given["gone"]["unreadable"]));
+  EXPECT_EQ(std::int64_t(given["least"]), INT64_MIN);
+  EXPECT_EQ(std::uint64_t(given["most"]), UINT64_MAX);
+  EXPECT_EQ(std::uint64_t(given["list"].at(0)), 1U);
+}
+
 TEST(ShowTrace, Words) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
-      {{}, "the file is missing"},
-      {{"--thread", "x", "f"}, "--thread x: is no number"},
-      {{"--thread", "-1", "f"}, "--thread -1: is no number"},
+      {{}, "FILE is missing"},
+      {{"--thread", "x", "f"}, "--thread=x: expected a number from 0 on"},
+      {{"--thread", "-1", "f"}, "--thread=-1: expected a number from 0 on"},
       {{"f", "--from"}, "--from needs a value"},
       {{"f", "--to="}, "--to needs a value"},
       {{"f", "--errors=1"}, "--errors takes no value"},
       {{"f", "--odd"}, "unknown option --odd"},
-      {{"f", "g"}, "one file, not also g"},
+      {{"f", "g"}, "unexpected argument g"},
   };
   for (const auto& [words, why] : cases) {
-    TraceOptions options;
-    std::string error;
-    EXPECT_FALSE(parse_trace_options(words, &options, &error)) << why;
-    EXPECT_EQ(error, why);
+    try {
+      trace_options(trace_command_line().parse(words).value());
+      ADD_FAILURE() << why;
+    } catch (const UsageError& e) {
+      EXPECT_STREQ(e.what(), why);
+    }
   }
-  TraceOptions options;
-  std::string error;
-  EXPECT_TRUE(parse_trace_options({"--help"}, &options, &error));
-  EXPECT_TRUE(options.help);
 }
 
 }  // namespace
