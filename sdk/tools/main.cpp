@@ -92,16 +92,12 @@ int external(const std::string& name, Words& words) {
 }
 
 int dispatch(const std::string& name, Words words) {
-  for (const Subcommand& s : kSubcommands) {
-    if (name != s.name || s.run == nullptr) continue;
-    ignore_closed_pipes();
-    return s.run(words);
-  }
+  for (const Subcommand& s : kSubcommands)
+    if (name == s.name && s.run != nullptr) return s.run(words);
   return external(name, words);
 }
 
 int own_options(const Words& words) {
-  ignore_closed_pipes();
   return command_line().run(words, [](const Arguments& arguments) {
     if (!arguments.has("version")) throw UsageError("SUBCOMMAND is missing");
     print("opennrt " OPENNRT_VERSION "\n");
@@ -109,12 +105,8 @@ int own_options(const Words& words) {
   });
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  // Lines stay in order with the runtime's log when both go to one file.
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  Words words(argv + 1, argv + argc);
+int run(const Words& given) {
+  Words words = given;
   const std::string first = words.empty() ? "" : words[0];
   if (first == "help" || first == "--help" || first == "-h") {
     if (words.size() == 1) return own_options({"--help"});
@@ -125,4 +117,12 @@ int main(int argc, char** argv) {
     return own_options(words);
   }
   return dispatch(words[0], {words.begin() + 1, words.end()});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Lines stay in order with the runtime's log when both go to one file.
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  return tool_main(argc, argv, run);
 }

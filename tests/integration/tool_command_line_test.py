@@ -261,6 +261,9 @@ class CommandLine(unittest.TestCase):
     def test_exec_leaves_the_programs_pipes_alone(self):
         words = ["sh", "-c", "kill -PIPE $$; echo alive"]
         self.assertEqual(self.run_("exec", "--", *words).returncode, -13)
+        # This process ignores it, which children of it inherit.
+        done = self.run_("exec", "--", *words, restore_signals=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "alive\n"))
 
     # --- JSON
 
