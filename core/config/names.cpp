@@ -5,6 +5,8 @@
 #include <iterator>
 #include <string>
 
+#include "base/spelling.h"
+
 namespace opennrt::config {
 
 namespace {
@@ -31,22 +33,6 @@ bool is_other_own_name(std::string_view name) {
          std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
-// Single-character edits that turn one text into the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 std::string_view nearest_own_name(std::string_view name) {
   constexpr std::size_t kLongest = 64;  // nobody's slip; keeps the search short
   name = name.substr(0, kLongest);
@@ -62,11 +48,6 @@ std::string_view nearest_own_name(std::string_view name) {
     }
   }
   return best;
-}
-
-// What differs in more than that was not meant.
-std::size_t slip_limit(std::string_view text) {
-  return text.size() < 5 ? 1 : std::max<std::size_t>(2, text.size() / 5);
 }
 
 std::string_view last_word(std::string_view key) { return key.substr(key.rfind('.') + 1); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Subcommands of the `opennrt` tool.
+// Subcommands whose main() is command_main.cpp.
 #pragma once
 
 #include "command_line.h"

@@ -15,6 +15,7 @@
 #include <new>
 #include <sstream>
 
+#include "base/spelling.h"
 #include "output.h"
 
 namespace opennrt::tools {
@@ -43,6 +44,15 @@ std::string long_form(const std::string& word, const Poco::Util::OptionSet& opti
   throw UsageError("unknown option " + word);
 }
 
+// ", did you mean --input?" behind a long option that there is not.
+std::string meant(const std::string& name, const Poco::Util::OptionSet& options) {
+  if (!name.starts_with("--")) return "";
+  std::vector<std::string> names;
+  for (const Option& option : options) names.push_back(option.fullName());
+  const std::string_view near = nearest_name(std::string_view(name).substr(2), names);
+  return near.empty() ? "" : ", did you mean --" + std::string(near) + "?";
+}
+
 // One word through the option library; its refusals in our words. False: no option.
 bool process(Poco::Util::OptionProcessor& processor, const Poco::Util::OptionSet& options,
              const std::string& word, const std::string& waiting, Argument* out) {
@@ -52,7 +62,7 @@ bool process(Poco::Util::OptionProcessor& processor, const Poco::Util::OptionSet
     const std::string text = waiting.empty() ? long_form(word, options) : word;
     if (!processor.process(text, out->option, out->value)) return false;
   } catch (const UnknownOptionException&) {
-    throw UsageError("unknown option " + word);
+    throw UsageError("unknown option " + word + meant(name, options));
   } catch (const AmbiguousOptionException&) {
     throw UsageError(name + " is short for more than one option");
   } catch (const DuplicateOptionException&) {

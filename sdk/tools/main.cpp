@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// opennrt: one command with subcommands. A name that is not built in is looked
-// up as an executable `opennrt-<name>` beside this one, then on PATH.
+// opennrt: one command with subcommands, each the program `opennrt-<name>` beside
+// this one, else on PATH. It is no client of the library, so that it starts whatever
+// libnrt is in the way.
 #include <unistd.h>
 
 #include <Poco/File.h>
@@ -14,7 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "command.h"
+#include "base/spelling.h"
+#include "command_line.h"
 #include "output.h"
 
 namespace {
@@ -23,27 +25,24 @@ using namespace opennrt::tools;
 
 struct Subcommand {
   const char* name;
-  int (*run)(const Words&);
   const char* summary;
 };
 
 constexpr Subcommand kSubcommands[] = {
-    {"run", run_command, "load a model, fill its inputs, execute it"},
-    {"config", config_command, "list every setting with its value and where it comes from"},
-    {"plugins", plugins_command, "list every plugin candidate with its verdict"},
-    {"isa", isa_command, "list the instructions the software device executes"},
-    {"link", link_command,
-     "links for programs that look for the library in the vendor's directory"},
-    // Programs of their own.
-    {"ls", nullptr, "list devices, cores, who has them, driver, plugins"},
-    {"top", nullptr, "show what processes do on the devices, live"},
-    {"monitor", nullptr, "the same as JSON lines and for Prometheus"},
-    {"doctor", nullptr, "say why programs do not get what they ask for"},
-    {"exec", nullptr, "make a program use this library"},
-    {"emu", nullptr, "run an unmodified program on the software device"},
-    {"neff", nullptr, "look into model files, take them apart, build them"},
-    {"conform", nullptr, "try the interface rules on a plugin"},
-    {"trace", nullptr, "show a recording of the calls at the system port"},
+    {"run", "load a model, fill its inputs, execute it"},
+    {"config", "list every setting with its value and where it comes from"},
+    {"plugins", "list every plugin candidate with its verdict"},
+    {"isa", "list the instructions the software device executes"},
+    {"link", "links for programs that look for the library in the vendor's directory"},
+    {"ls", "list devices, cores, who has them, driver, plugins"},
+    {"top", "show what processes do on the devices, live"},
+    {"monitor", "the same as JSON lines and for Prometheus"},
+    {"doctor", "say why programs do not get what they ask for"},
+    {"exec", "make a program use this library"},
+    {"emu", "run an unmodified program on the software device"},
+    {"neff", "look into model files, take them apart, build them"},
+    {"conform", "try the interface rules on a plugin"},
+    {"trace", "show a recording of the calls at the system port"},
 };
 
 CommandLine command_line() {
@@ -63,7 +62,14 @@ const char* package_of(const std::string& name) {
   return name == "conform" ? "opennrt-dev" : name == "emu" ? "opennrt-emulator" : nullptr;
 }
 
-int external(const std::string& name, Words& words) {
+std::string meant(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Subcommand& s : kSubcommands) names.emplace_back(s.name);
+  const std::string_view near = opennrt::nearest_name(name, names);
+  return near.empty() ? "" : ", did you mean " + std::string(near) + "?";
+}
+
+int dispatch(const std::string& name, Words words) {
   restore_closed_pipes();
   std::string program = "opennrt-" + name;
   std::vector<char*> argv = {program.data()};
@@ -83,18 +89,12 @@ int external(const std::string& name, Words& words) {
     return 1;
   }
   if (errno == ENOENT)
-    std::fprintf(stderr, "opennrt: no subcommand '%s' and no program %s\n", name.c_str(),
-                 program.c_str());
+    std::fprintf(stderr, "opennrt: no subcommand '%s' and no program %s%s\n", name.c_str(),
+                 program.c_str(), meant(name).c_str());
   else
     std::fprintf(stderr, "opennrt: %s: %s\n", program.c_str(), std::strerror(errno));
   std::fputs(command_line().usage_text().c_str(), stderr);
   return kBadUsage;
-}
-
-int dispatch(const std::string& name, Words words) {
-  for (const Subcommand& s : kSubcommands)
-    if (name == s.name && s.run != nullptr) return s.run(words);
-  return external(name, words);
 }
 
 int own_options(const Words& words) {

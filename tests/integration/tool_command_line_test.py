@@ -157,6 +157,16 @@ class CommandLine(unittest.TestCase):
         below = re.findall(r"^  ([a-z]+)  ", self.ran("neff", "--help"), re.M)
         self.assertEqual({c.split()[1] for c in COMMANDS if c.startswith("neff ")}, set(below))
 
+    def test_a_misspelt_subcommand(self):
+        self.assertIn("did you mean run?", self.run_("rnu", code=2).stderr)
+        self.assertNotIn("did you mean", self.run_("nosuch", code=2).stderr)
+
+    def test_the_command_itself_is_no_client(self):
+        """It has to start whatever libnrt is in the way."""
+        needed = subprocess.run(["ldd", TOOL], capture_output=True, text=True, check=True)
+        self.assertIn("libc.so", needed.stdout)
+        self.assertNotIn("libnrt", needed.stdout)
+
     def test_help(self):
         for command in COMMANDS:
             text = self.ran(*command.split(), "--help")

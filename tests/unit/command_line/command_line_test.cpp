@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <new>
 
+#include "base/spelling.h"
 #include "output.h"
 
 namespace opennrt::tools {
@@ -44,6 +45,27 @@ std::string refusal_of(Action action) {
 }
 std::string refusal(const Words& words) {
   return refusal_of([&] { parse(words); });
+}
+
+TEST(Spelling, EditsAreLettersAndSwaps) {
+  EXPECT_EQ(edit_distance("", ""), 0u);
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+  EXPECT_EQ(edit_distance("run", "run"), 0u);
+  EXPECT_EQ(edit_distance("rnu", "run"), 1u);
+  EXPECT_EQ(edit_distance("exections", "executions"), 1u);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(edit_distance("abcdef", "badcfe"), 3u);
+}
+
+TEST(Spelling, TheNearestNameIfOneIsNear) {
+  const std::vector<std::string_view> names = {"run", "config", "ls", "doctor"};
+  EXPECT_EQ(nearest_name("rnu", names), "run");
+  EXPECT_EQ(nearest_name("confg", names), "config");
+  EXPECT_EQ(nearest_name("dcotro", names), "doctor");
+  EXPECT_EQ(nearest_name("monitor", names), "");
+  EXPECT_EQ(nearest_name("xs", names), "");  // of two letters one is no slip
+  EXPECT_EQ(nearest_name("", names), "");
+  EXPECT_EQ(nearest_name(std::string(100000, 'r'), names), "");
 }
 
 TEST(CommandLine, OptionsStandAnywhere) {
@@ -93,7 +115,8 @@ TEST(CommandLine, WhatBelongsToAProgramIsNotReadAsOptions) {
 }
 
 TEST(CommandLine, WrongOnesAreNamed) {
-  EXPECT_EQ(refusal({"a", "--jsn"}), "unknown option --jsn");
+  EXPECT_EQ(refusal({"a", "--jsn"}), "unknown option --jsn, did you mean --json?");
+  EXPECT_EQ(refusal({"a", "--verfiy=x"}), "unknown option --verfiy=x, did you mean --verify?");
   EXPECT_EQ(refusal({"a", "-x"}), "unknown option -x");
   EXPECT_EQ(refusal({"a", "--odd=1"}), "unknown option --odd=1");
   EXPECT_EQ(refusal({"a", "--range"}), "--range needs a value");
