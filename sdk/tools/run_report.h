@@ -16,7 +16,7 @@ namespace opennrt::tools {
 
 class RunReport {
  public:
-  RunReport(const RunOptions& options) : options_(options) {}
+  explicit RunReport(const RunOptions& options) : options_(options) {}
 
   bool json() const { return options_.json; }
   void device(const std::string& arch, int core);
