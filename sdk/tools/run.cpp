@@ -28,6 +28,7 @@
 #include "opennrt/arch.h"
 #include "output.h"
 #include "plugin/loader.h"
+#include "remote/client.h"
 #include "run_checks.h"
 #include "run_options.h"
 #include "run_report.h"
@@ -118,13 +119,25 @@ bool on_software_device(const config::Config& config) {
   return true;
 }
 
+// One software device serves all processes, and is what it is.
+bool served_by_daemon(const config::Config& config) {
+  if (config.text(config::Key::kEmulatorScope) != "machine") return false;
+  emu::remote::Options options;
+  options.socket = config.text(config::Key::kEmulatorSocket);
+  options.start = false;
+  options.watch = true;
+  std::string error;
+  return emu::remote::Client::attach(options, &error) != nullptr;
+}
+
 // The software device can be any silicon: unless the user chose a product, it
 // becomes one that the model was compiled for. What cannot be told from the file
 // is left to nrt_load, which says what is wrong with it.
 void choose_device(const std::string& model) {
   const config::Loaded loaded = config::load({.environment = config::process_environment()});
   if (!loaded.status.is_ok() || !on_software_device(*loaded.config) ||
-      loaded.config->text(config::Key::kEmulatorProduct) != "auto")
+      loaded.config->text(config::Key::kEmulatorProduct) != "auto" ||
+      served_by_daemon(*loaded.config))
     return;
   std::vector<std::byte> neff;
   std::string error;

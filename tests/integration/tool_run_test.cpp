@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -37,9 +38,7 @@ class ToolRun : public ::testing::Test {
       unsetenv(variable);
   }
   void TearDown() override {
-    for (const char* file : {"out", "err", "out.bin", "junk"})
-      unlink((directory_ + "/" + file).c_str());
-    rmdir(directory_.c_str());
+    std::filesystem::remove_all(directory_);
   }
   // settings: "NAME=value NAME=value". Returns the exit code.
   int run(const std::string& model, const std::string& settings = "") {
@@ -60,6 +59,28 @@ class ToolRun : public ::testing::Test {
 
 #define NEED(path) \
   if ((path).empty()) GTEST_SKIP() << "corpus absent: set OPENNRT_CORPUS"
+
+// Whatever device of all processes there is, programs take it as it is.
+TEST_F(ToolRun, ADeviceThatIsThereIsNotChosen) {
+  const std::string sunda = model("vecadd_1tile_sunda.neff");
+  if (sunda.empty()) GTEST_SKIP() << "no corpus";
+  const std::string shared =
+      "OPENNRT_EMULATOR_SCOPE=machine OPENNRT_EMULATOR_IDLE_EXIT_S=5 "
+      "OPENNRT_EMULATOR_HBM_BYTES=256M OPENNRT_EMULATOR_SOCKET=" +
+      directory_ + "/emud.sock ";
+  ASSERT_EQ(run(sunda, shared + "OPENNRT_EMULATOR_PRODUCT=inf2.xlarge"), 0) << errors_;
+  EXPECT_EQ(run(sunda, shared), 0) << errors_;
+  EXPECT_EQ(errors_.find("was compiled for"), std::string::npos) << errors_;
+  const auto ended = [&] {
+    for (int i = 0; i < 300 && access((directory_ + "/emud.sock").c_str(), F_OK) == 0; ++i)
+      usleep(100'000);
+    return access((directory_ + "/emud.sock").c_str(), F_OK) != 0;
+  };
+  EXPECT_TRUE(ended());
+  EXPECT_EQ(run(sunda, shared), 0) << errors_;  // it starts one that fits
+  EXPECT_NE(errors_.find("was compiled for sunda: running on"), std::string::npos) << errors_;
+  EXPECT_TRUE(ended());
+}
 
 TEST_F(ToolRun, TheDeviceBecomesWhatTheModelWasCompiledFor) {
   const std::string neff = model("vecadd_1tile_cayman.neff");
