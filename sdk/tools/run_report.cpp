@@ -92,6 +92,9 @@ void RunReport::latencies(std::vector<double> microseconds) {
                    .add("p99", json_value(percentile(99)))
                    .add("max", json_value(microseconds.back()))
                    .close();
+  else if (microseconds.size() == 1)  // which also makes buffers and wakes threads
+    std::printf("latency us: %.1f  (the first execution; --executions times more)\n",
+                microseconds.front());
   else
     std::printf("latency us: min %.1f  p50 %.1f  p90 %.1f  p99 %.1f  max %.1f  (%zu executions)\n",
                 microseconds.front(), percentile(50), percentile(90), percentile(99),
