@@ -251,6 +251,11 @@ TEST_F(Doctor, Plugins) {
   EXPECT_EQ(run("", "OPENNRT_PLUGIN_PATH=" + directory_ + "/plugins"), 1);
   expect("plugins", directory_ + "/plugins/bad.plugin.yaml",
          "plugin refused: ", "install its package");
+  // What the settings say is not said again.
+  EXPECT_EQ(run("", "OPENNRT_PLUGIN_PATH=/gone"), 1);
+  expect("settings", "OPENNRT_PLUGIN_PATH (plugins.path)", "plugin directory /gone does not exist",
+         "correct or remove it");
+  EXPECT_THAT(out_, HasSubstr("\n1 finding\n"));
   write("/no_arch.yaml", "plugins: {disable: [sunda, cayman, mariana]}\n");
   EXPECT_EQ(run("", "OPENNRT_CONFIG=no_arch.yaml"), 1);
   expect("plugins", "plugins", "no arch plugin is installed and usable",
@@ -318,8 +323,8 @@ TEST_F(Doctor, ModelsThatAreNoFiles) {
   write("/cache/large.neff", "");
   ASSERT_EQ(truncate((directory_ + "/cache/large.neff").c_str(), off_t{1} << 41), 0);
   EXPECT_EQ(run("--neff cache", "", "ulimit -Sv 4000000;"), 1);
-  expect("models", "cache/fifo.neff", "is a pipe", "remove it");
-  expect("models", "cache/zero.neff", "is a device", "remove it");
+  expect("models", "cache/fifo.neff", "is a pipe", "leave it out");
+  expect("models", "cache/zero.neff", "is a device", "leave it out");
   expect("models", "cache/large.neff", "this is not a NEFF file", "remove it");
 }
 

@@ -133,8 +133,13 @@ void check_plugins(Context& context, Findings& out) {
     ndl |= usable && c.manifest.kind == plugin::Kind::kNdl;
     emulator |= usable && c.manifest.kind == plugin::Kind::kPort && c.manifest.name == "emulator";
   }
-  for (const std::string& trouble : plugin::troubles(plugin::search_of(context.config())))
-    out.push_back({"", "plugins", trouble, "make it readable, or take it out of plugins.path"});
+  for (const std::string& trouble : plugin::troubles(plugin::search_of(context.config()))) {
+    const std::string directory = trouble.substr(0, trouble.rfind(": "));
+    // The settings say that one does not exist.
+    if (std::none_of(out.begin(), out.end(),
+                     [&](const Finding& told) { return told.what.starts_with(directory + " "); }))
+      out.push_back({"", "plugins", trouble, "make it readable, or take it out of plugins.path"});
+  }
   if (!arch)
     out.push_back({"", "plugins", "no arch plugin is installed and usable",
                    "install opennrt-plugin-sunda, -cayman or -mariana, whichever silicon this is"});

@@ -3,6 +3,7 @@
 // Model files, as the runtime's loader finds them.
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,11 +55,13 @@ void check_model(Context& context, const std::string& path, Findings& out) {
   auto model = open_model(path);
   if (model.is_ok() && !model->hash.is_ok())
     out.push_back({"", path, std::string(model->hash.message()), again});
+  struct stat info{};
+  const bool is_file = ::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
   Status status = model.is_ok() ? load(*model, false) : std::move(model).status();
   if (!status.is_ok()) {
     std::string text(status.message());
     if (text.starts_with(path + ": ")) text.erase(0, path.size() + 2);
-    out.push_back({"", path, text, again});
+    out.push_back({"", path, text, is_file ? again : "leave it out: it is no model"});
     return;
   }
   check_target(context, path, model->program.target, out);
