@@ -7,11 +7,15 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include <yaml-cpp/anchor.h>
 #include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <set>
+#include <sstream>
+#include <utility>
 
 #include "base/text.h"
 #include "config/settings.h"
@@ -127,6 +131,58 @@ class Flattener {
   int nodes_ = 0;
 };
 
+// What a document begins with.
+class Beginning : public YAML::EventHandler {
+ public:
+  YAML::Mark start, content;
+  bool empty = true;
+
+  void OnDocumentStart(const YAML::Mark& mark) override { start = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { see(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string&) override {
+    see(mark);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    see(mark);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    see(mark);
+  }
+  void OnMapEnd() override {}
+
+ private:
+  void see(const YAML::Mark& mark) {
+    if (empty) content = mark;
+    empty = false;
+  }
+};
+
+// Behind the document that is read there is nothing that would be left out.
+Status check_behind_first(const std::string& path, const std::string& text) {
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  Beginning last;
+  if (!parser.HandleNextDocument(last)) return {};
+  for (Beginning next; parser.HandleNextDocument(next); last = std::exchange(next, {})) {
+    if (!next.empty)
+      return Status::invalid(
+          "{}:{}:{}: a second document begins here, which nothing would read; remove the line --- "
+          "before it",
+          path, next.content.line + 1, next.content.column + 1);
+    // The parser does not come past it, and says nothing.
+    if (next.start.pos == last.start.pos)
+      return Status::invalid("{}:{}:{}: nothing that belongs to the settings begins here", path,
+                             next.start.line + 1, next.start.column + 1);
+  }
+  return {};
+}
+
 // False for what reading may wait on for ever, or never end. True when nothing is
 // there: opening tells why.
 bool is_file(const struct stat& info) {
@@ -169,15 +225,9 @@ Result<std::vector<FileEntry>> parse_yaml(const std::string& path, const std::st
     return Status::invalid("{}: is no text file: byte {} is 0; write it in UTF-8", path,
                            text.find('\0'));
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    for (std::size_t i = 1; i < documents.size(); ++i)
-      if (!documents[i].IsNull())
-        return Status::invalid(
-            "{}:{}:{}: a second document begins here, which nothing would read; remove the line "
-            "--- before it",
-            path, documents[i].Mark().line + 1, documents[i].Mark().column + 1);
-    if (documents.empty() || documents[0].IsNull()) return std::vector<FileEntry>{};
-    const YAML::Node& root = documents[0];
+    const YAML::Node root = YAML::Load(text);
+    ONRT_TRY(check_behind_first(path, text));
+    if (root.IsNull()) return std::vector<FileEntry>{};
     if (!root.IsMap()) return Status::invalid("{}: must be a map of settings", path);
     Flattener flattener(path);
     ONRT_TRY(flattener.walk("", root.Mark(), root, 0));

@@ -304,6 +304,9 @@ TEST_F(ConfigTest, BrokenFilesAreRefusedWithTheLine) {
   EXPECT_THAT(message("device: auto\n---\ndevice: nonsense\n"),
               HasSubstr("bad.yaml:3:1: a second document begins here"));
   EXPECT_THAT(message("---\n---\ndevice: auto\n"), HasSubstr("bad.yaml:3:1: a second document"));
+  // What the parser stops at without a word.
+  EXPECT_THAT(message("exec: {timeout_s: 3}\n}\ncores: {count: 5}\n"), HasSubstr("bad.yaml:2:1: "));
+  EXPECT_THAT(message("}"), HasSubstr("bad.yaml:1:1: "));
   EXPECT_THAT(message("? [x]\n: 1\n"), HasSubstr("bad.yaml:1: a key must be a word"));
   // Deep for the parser, and for the settings.
   EXPECT_THAT(message("log:\n  level: " + std::string(3000, '[')),
