@@ -36,7 +36,8 @@ class Layers {
       const std::string where = columns_ ? fmt::format("{}:{}:{}", path, e.line, e.column)
                                          : fmt::format("{}:{}", path, e.line);
       if (!e.problem.empty())
-        draft_.fail(fmt::format("{}: {}: {}", where, e.key, e.problem));
+        draft_.fail(e.key.empty() ? fmt::format("{}: {}", where, e.problem)
+                                  : fmt::format("{}: {}: {}", where, printable(e.key), e.problem));
       else if (!e.known)
         // Like a misspelt variable: nothing else would show it.
         draft_.tell(log::Level::kWarn,
@@ -80,7 +81,10 @@ class Layers {
 
   static std::string hint(std::string_view key) {
     const std::string near = nearest_key(key);
-    return near.empty() ? "`opennrt config` lists those there are" : "did you mean " + near + "?";
+    if (!near.empty()) return "did you mean " + near + "?";
+    const std::string_view group = group_of(key);
+    return fmt::format("`opennrt config{}{}` lists those there are", group.empty() ? "" : " ",
+                       group);
   }
 
   bool cores_only_, columns_;

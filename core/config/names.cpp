@@ -50,6 +50,10 @@ std::string_view nearest_own_name(std::string_view name) {
   return best;
 }
 
+bool is_below(std::string_view key, std::string_view group) {
+  return key.size() > group.size() && key[group.size()] == '.' && key.starts_with(group);
+}
+
 std::string_view last_word(std::string_view key) { return key.substr(key.rfind('.') + 1); }
 
 }  // namespace
@@ -64,6 +68,7 @@ std::string nearest_key(std::string_view key) {
     for (std::size_t end = row.key.size(); end != row.key.npos && end != 0;
          end = row.key.rfind('.', end - 1)) {
       const std::string_view candidate = row.key.substr(0, end);
+      if (end != row.key.size() && is_below(key, candidate)) continue;  // the group it is in
       const std::size_t distance = edit_distance(key, candidate);
       if (distance >= least) continue;
       least = distance;
@@ -75,6 +80,13 @@ std::string nearest_key(std::string_view key) {
   }
   if (same_words == 1 && best != same_word && least > 2) return std::string(same_word);
   return std::string(best);
+}
+
+std::string_view group_of(std::string_view key) {
+  for (std::size_t end = key.rfind('.'); end != key.npos && end != 0; end = key.rfind('.', end - 1))
+    for (const Setting& row : settings())
+      if (is_below(row.key, key.substr(0, end))) return row.key.substr(0, end);
+  return {};
 }
 
 std::string_view misspelt_variable(std::string_view name) {

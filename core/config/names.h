@@ -21,6 +21,8 @@ std::optional<Issue> remark_on(std::string_view variable);
 // The setting or group of settings that was meant by an unknown key; empty: none
 // is near.
 std::string nearest_key(std::string_view key);
+// The innermost group of settings that a key is in; empty: there is none.
+std::string_view group_of(std::string_view key);
 // A variable that the name is a slip of the pen away from; empty: none, or the
 // name is one.
 std::string_view misspelt_variable(std::string_view name);

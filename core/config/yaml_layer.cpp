@@ -2,14 +2,22 @@
 #include "config/yaml_layer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include <yaml-cpp/anchor.h>
+#include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include <fstream>
-#include <iterator>
+#include <algorithm>
 #include <set>
+#include <sstream>
+#include <utility>
 
-#include "base/file.h"
+#include "base/text.h"
 #include "config/settings.h"
 
 namespace opennrt::config {
@@ -39,11 +47,16 @@ std::string example(std::string_view path) {
 
 class Flattener {
  public:
+  explicit Flattener(const std::string& file) : file_(file) {}
   std::vector<FileEntry> entries;
 
   Status walk(const std::string& path, const YAML::Mark& name, const YAML::Node& node, int depth) {
-    if (++nodes_ > kMaxNodes || depth > kMaxDepth)
-      return Status::invalid("too many nested values at key {}", path);
+    if (++nodes_ > kMaxNodes)
+      return refusal(name, fmt::format("too many nested values at key {}; at most {} are read",
+                                       printable(path), kMaxNodes));
+    if (depth > kMaxDepth)
+      return refusal(name, fmt::format("maps are nested more than {} deep at key {}", kMaxDepth,
+                                       printable(path)));
     const YAML::Mark value = node.Mark();
     const Setting* row = find_setting(path);
     const bool known = row != nullptr || is_free_key(path);
@@ -93,8 +106,7 @@ class Flattener {
                   bool known) {
     FileEntry out{path, "", at.line + 1, at.column + 1, known, ""};
     for (const YAML::Node& item : node) {
-      if (++nodes_ > kMaxNodes)
-        return Status::invalid("line {}: {} is too long", at.line + 1, path);
+      if (++nodes_ > kMaxNodes) return refusal(at, printable(path) + " is too long");
       if (!item.IsScalar()) {
         out.problem = known ? "must be a list of words" : "";
         break;
@@ -111,8 +123,94 @@ class Flattener {
     return out.c_str();
   }
 
+  Status refusal(const YAML::Mark& at, const std::string& why) const {
+    return Status::invalid("{}:{}:{}: {}", file_, at.line + 1, at.column + 1, why);
+  }
+
+  const std::string& file_;
   int nodes_ = 0;
 };
+
+// What a document begins with.
+class Beginning : public YAML::EventHandler {
+ public:
+  YAML::Mark start, content;
+  bool empty = true;
+
+  void OnDocumentStart(const YAML::Mark& mark) override { start = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { see(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string&) override {
+    see(mark);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    see(mark);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    see(mark);
+  }
+  void OnMapEnd() override {}
+
+ private:
+  void see(const YAML::Mark& mark) {
+    if (empty) content = mark;
+    empty = false;
+  }
+};
+
+// Behind the document that is read there is nothing that would be left out.
+Status check_behind_first(const std::string& path, const std::string& text) {
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  Beginning last;
+  if (!parser.HandleNextDocument(last)) return {};
+  for (Beginning next; parser.HandleNextDocument(next); last = std::exchange(next, {})) {
+    if (!next.empty)
+      return Status::invalid(
+          "{}:{}:{}: a second document begins here, which nothing would read; remove the line --- "
+          "before it",
+          path, next.content.line + 1, next.content.column + 1);
+    // The parser does not come past it, and says nothing.
+    if (next.start.pos == last.start.pos)
+      return Status::invalid("{}:{}:{}: nothing that belongs to the settings begins here", path,
+                             next.start.line + 1, next.start.column + 1);
+  }
+  return {};
+}
+
+// False for what reading may wait on for ever, or never end. True when nothing is
+// there: opening tells why.
+bool is_file(const struct stat& info) {
+  return S_ISREG(info.st_mode) ||
+         (S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3));  // /dev/null
+}
+bool is_file(const std::string& path) {
+  struct stat info{};
+  return stat(path.c_str(), &info) != 0 || is_file(info);
+}
+
+// The first bytes of a file. Returns an errno value.
+int read_without_waiting(const std::string& path, std::size_t most, std::string* out) {
+  const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) return errno;
+  struct stat info{};
+  int error = fstat(fd, &info) != 0 ? errno : is_file(info) ? 0 : EINVAL;
+  char block[16384];
+  while (error == 0 && out->size() < most) {
+    const ssize_t n = read(fd, block, std::min(sizeof block, most - out->size()));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) error = errno;
+    if (n <= 0) break;
+    out->append(block, static_cast<std::size_t>(n));
+  }
+  close(fd);
+  return error;
+}
 
 }  // namespace
 
@@ -128,12 +226,15 @@ Result<std::vector<FileEntry>> parse_yaml(const std::string& path, const std::st
                            text.find('\0'));
   try {
     const YAML::Node root = YAML::Load(text);
+    ONRT_TRY(check_behind_first(path, text));
     if (root.IsNull()) return std::vector<FileEntry>{};
     if (!root.IsMap()) return Status::invalid("{}: must be a map of settings", path);
-    Flattener flattener;
-    if (Status s = flattener.walk("", root.Mark(), root, 0); !s)
-      return std::move(s).with_context(path);
+    Flattener flattener(path);
+    ONRT_TRY(flattener.walk("", root.Mark(), root, 0));
     return std::move(flattener.entries);
+  } catch (const YAML::DeepRecursion& e) {
+    return Status::invalid("{}:{}:{}: values are nested more than {} deep", path, e.mark.line + 1,
+                           e.mark.column + 1, kMaxDepth);
   } catch (const YAML::Exception& e) {
     return Status::invalid("{}:{}:{}: {}", path, e.mark.line + 1, e.mark.column + 1, e.msg);
   } catch (const std::exception& e) {
@@ -142,14 +243,11 @@ Result<std::vector<FileEntry>> parse_yaml(const std::string& path, const std::st
 }
 
 Result<std::vector<FileEntry>> read_file(const std::string& path) {
-  if (!is_plain_file(path)) return Status::invalid("{}: not a regular file", path);
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return Status::invalid("{}: {}", path, strerror(errno != 0 ? errno : EIO));
-  std::string text(kMaxFileBytes + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  if (in.bad()) return Status::invalid("{}: cannot be read", path);
+  if (!is_file(path)) return Status::invalid("{}: not a regular file", path);
+  std::string text;
+  if (const int error = read_without_waiting(path, kMaxFileBytes + 1, &text))
+    return error == EAGAIN ? Status::invalid("{}: has to be waited for; not a regular file", path)
+                           : Status::invalid("{}: {}", path, strerror(error));
   if (text.size() > kMaxFileBytes)
     return Status::invalid("{}: larger than {} bytes", path, kMaxFileBytes);
   return parse_yaml(path, text);

@@ -46,7 +46,7 @@ T load_le(std::span<const std::byte> bytes, std::size_t offset) {
   return value;
 }
 
-Status check_sizes(std::span<const std::byte> bytes) {
+Status check_sizes(std::span<const std::byte> bytes, std::uint64_t file_bytes) {
   if (bytes.data() == nullptr) return Status::invalid("NEFF: no buffer given");
   if (bytes.empty()) return Status::invalid("NEFF: the file is empty (0 bytes); copy it again");
   if (bytes.size() < kHeaderBytes)
@@ -60,11 +60,11 @@ Status check_sizes(std::span<const std::byte> bytes) {
   const auto data_size = load_le<std::uint64_t>(bytes, kOffDataSize);
   if (data_size == 0)
     return Status::invalid("NEFF header: data_size (offset 16) is 0; the file has no payload");
-  if (data_size > bytes.size() - kHeaderBytes)
+  if (data_size > file_bytes - kHeaderBytes)
     return Status::invalid(
         "NEFF header: data_size (offset 16) is {}, but only {} bytes follow the header; the file "
         "is truncated, copy it again",
-        data_size, bytes.size() - kHeaderBytes);
+        data_size, file_bytes - kHeaderBytes);
   return Status::ok();
 }
 
@@ -278,7 +278,11 @@ class Unpacker {
 }  // namespace
 
 Result<Header> read_header(std::span<const std::byte> bytes) {
-  ONRT_TRY(check_sizes(bytes));
+  return read_header(bytes, bytes.size());
+}
+
+Result<Header> read_header(std::span<const std::byte> bytes, std::uint64_t file_bytes) {
+  ONRT_TRY(check_sizes(bytes, file_bytes));
   Header header;
   header.pkg_version = load_le<std::uint64_t>(bytes, kOffPkgVersion);
   header.data_size = load_le<std::uint64_t>(bytes, kOffDataSize);

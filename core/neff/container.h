@@ -30,6 +30,8 @@ struct Header {
 
 // Reads the header and applies its gates: sizes, versions, feature bits.
 Result<Header> read_header(std::span<const std::byte> bytes);
+// The same of the first bytes of a file that has file_bytes.
+Result<Header> read_header(std::span<const std::byte> bytes, std::uint64_t file_bytes);
 
 // payload: the header.data_size bytes behind the header.
 Status check_hash(const Header& header, std::span<const std::byte> payload);

@@ -97,7 +97,9 @@ int compare_versions(std::string_view a, std::string_view b) {
     const auto dot = text.find('.');
     std::uint64_t number = 0;
     const std::string_view part = text.substr(0, dot);
-    std::from_chars(part.data(), part.data() + part.size(), number);
+    if (std::from_chars(part.data(), part.data() + part.size(), number).ec ==
+        std::errc::result_out_of_range)
+      number = UINT64_MAX;
     text = dot == std::string_view::npos ? std::string_view() : text.substr(dot + 1);
     return number;
   };

@@ -124,7 +124,8 @@ bool read_reference(const std::string& path, nrt_dtype_t dtype, const Shape* sha
   out->dtype = dtype;
   if (read_array(path, dtype, shape, &out->bytes, error)) return true;
   std::string other;
-  if (!is_float(dtype) || !read_array(path, NRT_DTYPE_FLOAT32, nullptr, &out->bytes, &other))
+  if (!is_float(dtype) || !is_npy(path) ||
+      !read_array(path, NRT_DTYPE_FLOAT32, nullptr, &out->bytes, &other))
     return false;
   out->dtype = NRT_DTYPE_FLOAT32;
   return read_array(path, NRT_DTYPE_FLOAT32, shape, &out->bytes, error);

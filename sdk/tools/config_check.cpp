@@ -147,6 +147,8 @@ int check_all(const Words& files, bool json) {
 int config_check_command(const Words& words) {
   return command_line().run(words, [](const Arguments& arguments) {
     if (arguments.words.empty()) throw UsageError("FILE is missing");
+    for (const std::string& file : arguments.words)
+      if (file.empty()) throw UsageError("FILE is empty");
     return check_all(arguments.words, arguments.has("json"));
   });
 }

@@ -28,4 +28,18 @@ std::string json_string(std::string_view text) {
   return out + '"';
 }
 
+std::string plain_text(std::string_view text) {
+  std::string out;
+  const bool valid = simdjson::validate_utf8(text.data(), text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // U+0080 to U+009F are control characters, too.
+    const bool high = valid && byte == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    const bool control = byte < 0x20 || byte == 0x7F || high || (!valid && byte >= 0x80);
+    out += control ? '?' : text[i];
+    if (high) ++i;
+  }
+  return out;
+}
+
 }  // namespace opennrt::tools

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts in what the tools print with --json.
+// Texts of others in what the tools print.
 #pragma once
 
 #include <string>
@@ -10,5 +10,9 @@ namespace opennrt::tools {
 
 // The text in quotes. One that is no UTF-8 loses the bytes that are no ASCII.
 std::string json_string(std::string_view text);
+
+// The text for a terminal: '?' instead of control characters and, in one that is no
+// UTF-8, of bytes that are no ASCII.
+std::string plain_text(std::string_view text);
 
 }  // namespace opennrt::tools

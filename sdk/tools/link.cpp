@@ -33,8 +33,8 @@ namespace fs = std::filesystem;
 // Where the published headers and clients expect the vendor's library.
 constexpr const char* kDirectory = "/opt/aws/neuron/lib";
 constexpr const char* kNames[] = {"libnrt.so.1", "libnrt.so"};
-// In a directory that this command made. Its lines: the directories above that it
-// made, too.
+// In a directory that this command made. Its lines: the directories above that were
+// not there before.
 constexpr const char* kMarker = ".opennrt-link";
 
 struct Options {
@@ -57,6 +57,22 @@ CommandLine command_line() {
                   "removed are lists of paths")}};
 }
 
+std::runtime_error failure(const fs::path& path, const std::string& what, int error) {
+  return std::runtime_error(path.string() + ": " + what + ": " +
+                            std::generic_category().message(error));
+}
+
+// Without links and dots in what is above the last name, which may be a link itself.
+fs::path resolved(const fs::path& path) {
+  fs::path whole = fs::absolute(path);
+  if (!whole.has_filename()) whole = whole.parent_path();
+  const bool dots = whole.filename() == "." || whole.filename() == "..";
+  std::error_code error;
+  const fs::path above = fs::weakly_canonical(dots ? whole : whole.parent_path(), error);
+  if (error) throw failure(whole, "cannot be resolved", error.value());
+  return dots ? above : above / whole.filename();
+}
+
 Options options_of(const Arguments& arguments) {
   Options out;
   out.undo = arguments.has("undo");
@@ -64,14 +80,11 @@ Options options_of(const Arguments& arguments) {
   arguments.want_words(0, 1);
   if (!arguments.words.empty()) out.directory = arguments.words[0];
   if (out.directory.empty()) throw UsageError("DIRECTORY is empty");
-  out.directory = fs::absolute(out.directory).lexically_normal();
-  if (!out.directory.has_filename()) out.directory = out.directory.parent_path();
+  out.directory = resolved(out.directory);
+  // The marker has a path a line.
+  if (out.directory.string().find('\n') != std::string::npos)
+    throw UsageError("DIRECTORY has a line break in its path");
   return out;
-}
-
-std::runtime_error failure(const fs::path& path, const std::string& what, int error) {
-  return std::runtime_error(path.string() + ": " + what + ": " +
-                            std::generic_category().message(error));
 }
 
 fs::path own_library() {
@@ -100,39 +113,84 @@ void write_marker(const fs::path& path, const std::vector<fs::path>& made) {
 }
 
 // Everything under another name first, so that the directory is there with all its
-// links or not at all.
+// links or not at all. Others may do the same at the same time.
 class Unfinished {
  public:
-  explicit Unfinished(const fs::path& directory) {
-    for (fs::path p = directory.parent_path(); !is_there(p); p = p.parent_path())
-      made_.insert(made_.begin(), p);
-  }
+  explicit Unfinished(const fs::path& directory) : directory_(directory) {}
   ~Unfinished() {
-    if (done_) return;
     std::error_code ignored;
     if (!beside_.empty()) fs::remove_all(beside_, ignored);
+    if (done_) return;
     for (auto p = made_.rbegin(); p != made_.rend(); ++p) rmdir(p->c_str());
   }
-  void make(const fs::path& directory, const fs::path& library) {
-    for (const fs::path& p : made_)
-      if (mkdir(p.c_str(), 0755) != 0) throw failure(p, "cannot be made", errno);
-    std::string name = (directory.parent_path() / ".opennrt-link-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw failure(directory.parent_path(), "cannot make a directory in it", errno);
-    beside_ = name;
+  // False: somebody else was faster, and what is there now is theirs.
+  bool make(const fs::path& library) {
+    make_room();
     for (const char* link : kNames) fs::create_symlink(library, beside_ / link);
-    write_marker(beside_ / kMarker, made_);
+    write_marker(beside_ / kMarker, missing_);
     if (chmod(beside_.c_str(), 0755) != 0) throw failure(beside_, "chmod", errno);
-    if (renameat2(AT_FDCWD, beside_.c_str(), AT_FDCWD, directory.c_str(), RENAME_NOREPLACE) != 0)
-      throw failure(directory, "cannot be made", errno);
+    if (renameat2(AT_FDCWD, beside_.c_str(), AT_FDCWD, directory_.c_str(), RENAME_NOREPLACE) != 0) {
+      if (errno == EEXIST) return leave_to_others();
+      throw failure(directory_, "cannot be made", errno);
+    }
+    beside_.clear();
     done_ = true;
-    made_.push_back(directory);
-    for (const char* link : kNames) made_.push_back(directory / link);
+    made_.push_back(directory_);
+    for (const char* link : kNames) made_.push_back(directory_ / link);
+    return true;
   }
   const std::vector<fs::path>& made() const { return made_; }
 
  private:
-  std::vector<fs::path> made_;  // the uppermost first
+  // Whoever made the links takes away what this call made for them.
+  bool leave_to_others() {
+    std::string lines;
+    for (const fs::path& p : made_) lines += p.string() + "\n";
+    const int fd =
+        ::open((directory_ / kMarker).c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return false;  // the directory is none of ours
+    const bool told = ::write(fd, lines.data(), lines.size()) == static_cast<ssize_t>(lines.size());
+    ::close(fd);
+    done_ = told;
+    return false;
+  }
+  // The directories above, and one in the last of them. What is made here may be
+  // taken away by a call that failed.
+  void make_room() {
+    constexpr int kMostTries = 100;
+    const fs::path above = directory_.parent_path();
+    for (int tries = 1;; ++tries) {
+      std::vector<fs::path> wanted;  // the uppermost first
+      for (fs::path p = above; !is_there(p); p = p.parent_path()) wanted.insert(wanted.begin(), p);
+      for (const fs::path& p : wanted) remember(missing_, p);
+      fs::path at = above;
+      int error = 0;
+      for (auto p = wanted.begin(); p != wanted.end() && error == 0; ++p) {
+        if (mkdir(p->c_str(), 0755) == 0)
+          remember(made_, *p);
+        else if (errno != EEXIST)
+          error = errno, at = *p;
+      }
+      if (error == 0) {
+        std::string name = (above / ".opennrt-link-XXXXXX").string();
+        if (mkdtemp(name.data()) != nullptr) {
+          beside_ = name;
+          return;
+        }
+        error = errno;
+      }
+      if (error == ENOENT && tries < kMostTries) continue;
+      throw at == above && is_there(above) ? failure(above, "cannot make a directory in it", error)
+                                           : failure(at, "cannot be made", error);
+    }
+  }
+  static void remember(std::vector<fs::path>& list, const fs::path& path) {
+    if (std::find(list.begin(), list.end(), path) == list.end()) list.push_back(path);
+  }
+
+  const fs::path directory_;
+  // Directories above: that were not there, and that this call made.
+  std::vector<fs::path> missing_, made_;
   fs::path beside_;
   bool done_ = false;
 };
@@ -156,21 +214,10 @@ void tell_link(const Options& options, const fs::path& library, const std::vecto
           (made.empty() ? " already\n" : "\n"));
 }
 
-int link(const Options& options) {
+// The directory is there: it has these links, or nothing is changed.
+int found(const Options& options, const fs::path& library) {
   const fs::path& directory = options.directory;
-  const fs::path library = own_library();
-  if (is_ours(directory)) {
-    std::error_code error;
-    const fs::path target = fs::read_symlink(directory / kNames[0], error);
-    if (target == library) {
-      tell_link(options, library, {});
-      return kDone;
-    }
-    throw std::runtime_error(directory.string() + " links to " + target.string() +
-                             ", not to this runtime, " + library.string() +
-                             "; first: opennrt link --undo " + directory.string());
-  }
-  if (is_there(directory)) {
+  if (!is_ours(directory)) {
     const bool library_there = is_there(directory / kNames[0]) || is_there(directory / kNames[1]);
     throw std::runtime_error(directory.string() +
                              (library_there ? " holds a libnrt already" : " exists already") +
@@ -178,8 +225,24 @@ int link(const Options& options) {
                              "LD_LIBRARY_PATH=" +
                              library.parent_path().string());
   }
-  Unfinished work(directory);
-  work.make(directory, library);
+  for (const char* name : kNames) {
+    std::error_code error;
+    const fs::path link = directory / name, target = fs::read_symlink(link, error);
+    if (target != library)
+      throw std::runtime_error(link.string() +
+                               (target.empty() ? " is missing" : " links to " + target.string()) +
+                               ", not to this runtime, " + library.string() +
+                               "; first: opennrt link --undo " + directory.string());
+  }
+  tell_link(options, library, {});
+  return kDone;
+}
+
+int link(const Options& options) {
+  const fs::path library = own_library();
+  if (is_there(options.directory)) return found(options, library);
+  Unfinished work(options.directory);
+  if (!work.make(library)) return found(options, library);
   tell_link(options, library, work.made());
   return kDone;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npy.h"
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <limits>
 
+#include "input_file.h"
+#include "neff/memory_limit.h"
 #include "opennrt/whole_file.hpp"
 
 namespace opennrt::tools {
@@ -36,11 +38,6 @@ const DtypeRow& row_of(nrt_dtype_t dtype) {
     if (row.dtype == dtype) return row;
   return kDtypes[std::size(kDtypes) - 1];
 }
-
-struct FileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, FileCloser>;
 
 constexpr unsigned char kMagic[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
@@ -113,32 +110,51 @@ bool shape_of(const std::string& header, Shape* shape) {
 
 struct Header {
   std::string text;
-  std::size_t data = 0;  // position
+  std::uint64_t data = 0;  // position
 };
 
-// False: no header that is understood.
-bool parse_header(const std::vector<std::byte>& file, Header* out, std::string* why) {
-  if (file.size() < 10 || std::memcmp(file.data(), kMagic, sizeof kMagic) != 0) {
-    *why = "no NumPy header";
+// The header that the file begins with. False with *error: none that is understood.
+bool read_header(const std::string& path, InputFile& file, Header* out, std::string* error) {
+  constexpr std::size_t kMostHeader = std::size_t{1} << 20;
+  const auto fail = [&](const std::string& why) {
+    *error = path + ": " + why;
     return false;
-  }
-  const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(file[i]); };
+  };
+  std::vector<std::byte> head;
+  if (!file.read(10, &head, error)) return false;
+  if (head.size() < 10 || std::memcmp(head.data(), kMagic, sizeof kMagic) != 0)
+    return fail("no NumPy header");
+  const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(head[i]); };
   const std::size_t major = byte(6);
-  const std::size_t prefix = major == 1 ? 10 : 12;
-  if ((major != 1 && major != 2) || file.size() < prefix) {
-    *why = "NumPy format version " + std::to_string(major) + ", known are 1 and 2";
-    return false;
-  }
+  if (major == 2 && !file.read(2, &head, error)) return false;
+  if ((major != 1 && major != 2) || head.size() < (major == 1 ? 10 : 12))
+    return fail("NumPy format version " + std::to_string(major) + ", known are 1 and 2");
   const std::size_t length = major == 1 ? byte(8) | byte(9) << 8
                                         : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
-  if (length > file.size() - prefix) {
-    *why = "header is cut off";
-    return false;
-  }
-  out->text.assign(reinterpret_cast<const char*>(file.data()) + prefix, length);
-  out->data = prefix + length;
+  if (length > kMostHeader)
+    return fail("a header of " + std::to_string(length) + " bytes; at most " +
+                std::to_string(kMostHeader) + " are read");
+  std::vector<std::byte> text;
+  if (!file.read(length, &text, error)) return false;
+  if (text.size() < length) return fail("header is cut off");
+  out->text.assign(reinterpret_cast<const char*>(text.data()), length);
+  out->data = head.size() + length;
   return true;
 }
+
+// Bytes of an array; the largest number when there is no such number.
+std::uint64_t bytes_of(const Shape& shape, std::uint64_t element) {
+  std::uint64_t bytes = element;
+  for (const std::uint64_t n : shape)
+    if (__builtin_mul_overflow(bytes, n, &bytes)) return std::numeric_limits<std::uint64_t>::max();
+  return bytes;
+}
+
+// A size that is wrong is the caller's to tell, as long as it does no harm.
+constexpr std::uint64_t kSmall = std::uint64_t{64} << 20;
+
+// That fit here beside what they are compared with.
+std::uint64_t most_bytes() { return neff::memory_limit_bytes() / 2; }
 
 // "" or why the array is not one of the type and shape.
 std::string mismatch(const std::string& header, nrt_dtype_t dtype, const Shape* expected) {
@@ -191,22 +207,7 @@ nrt_dtype_t dtype_of_name(const std::string& name) {
   return NRT_DTYPE_UNKNOWN;
 }
 
-bool read_file(const std::string& path, std::vector<std::byte>* out, std::string* error) {
-  File file(std::fopen(path.c_str(), "rb"));
-  if (!file) {
-    *error = path + ": " + std::strerror(errno);
-    return false;
-  }
-  out->clear();
-  std::byte chunk[1 << 16];
-  for (std::size_t n; (n = std::fread(chunk, 1, sizeof chunk, file.get())) > 0;)
-    out->insert(out->end(), chunk, chunk + n);
-  if (std::ferror(file.get()) != 0) {
-    *error = path + ": " + std::strerror(errno);
-    return false;
-  }
-  return true;
-}
+bool is_npy(const std::string& path) { return ends_with(path, ".npy"); }
 
 std::string shape_text(const Shape& shape) {
   std::string text = "(";
@@ -216,26 +217,41 @@ std::string shape_text(const Shape& shape) {
 }
 
 bool read_shape(const std::string& path, Shape* shape) {
-  std::vector<std::byte> content;
+  InputFile file;
   std::string ignored;
   Header header;
-  return read_file(path, &content, &ignored) && parse_header(content, &header, &ignored) &&
+  return file.open(path, &ignored) && read_header(path, file, &header, &ignored) &&
          shape_of(header.text, shape);
 }
 
 bool read_array(const std::string& path, nrt_dtype_t dtype, const Shape* shape,
                 std::vector<std::byte>* out, std::string* error) {
-  if (!read_file(path, out, error)) return false;
-  if (!ends_with(path, ".npy")) return true;
-  Header header;
-  std::string why;
-  if (parse_header(*out, &header, &why)) why = mismatch(header.text, dtype, shape);
-  if (!why.empty()) {
+  const auto fail = [&](const std::string& why) {
     *error = path + ": " + why;
     return false;
+  };
+  out->clear();
+  InputFile file;
+  if (!file.open(path, error)) return false;
+  if (!is_npy(path)) {
+    const std::uint64_t needed = shape != nullptr && dtype != NRT_DTYPE_UNKNOWN
+                                     ? std::max(bytes_of(*shape, row_of(dtype).bytes), kSmall)
+                                     : most_bytes();
+    return file.read_rest(std::min(needed, most_bytes()), out, error);
   }
-  out->erase(out->begin(), out->begin() + static_cast<std::ptrdiff_t>(header.data));
-  return true;
+  Header header;
+  if (!read_header(path, file, &header, error)) return false;
+  if (const std::string why = mismatch(header.text, dtype, shape); !why.empty()) return fail(why);
+  // Understood, as they match.
+  Shape own;
+  const char width = descr_of(header.text).back();
+  shape_of(header.text, &own);
+  const std::uint64_t needed = bytes_of(own, static_cast<std::uint64_t>(width - '0'));
+  const std::uint64_t held = file.size() - std::min(file.size(), header.data);
+  if (held > std::max(needed, kSmall))
+    return fail("holds " + std::to_string(held) + " bytes of elements, its shape has " +
+                std::to_string(needed));
+  return file.read_rest(header.data + std::min(std::max(needed, kSmall), most_bytes()), out, error);
 }
 
 bool write_array(const std::string& path, nrt_dtype_t dtype,

@@ -20,8 +20,8 @@ const char* dtype_name(nrt_dtype_t dtype);
 // NRT_DTYPE_UNKNOWN: no such name.
 nrt_dtype_t dtype_of_name(const std::string& name);
 
-// The whole file. Returns false with a message naming the file.
-bool read_file(const std::string& path, std::vector<std::byte>* out, std::string* error);
+// By its name.
+bool is_npy(const std::string& path);
 using Shape = std::vector<std::uint64_t>;
 // "(4, 1000)", as NumPy writes it.
 std::string shape_text(const Shape& shape);
@@ -29,7 +29,8 @@ std::string shape_text(const Shape& shape);
 // Contents of a .npy file, data only, or of any other file, whole. A .npy file
 // must hold exactly this type, or for types that NumPy does not have (bfloat16,
 // float8, unknown) raw elements of their size: 'V2' or 'u2'; and this shape.
-// shape: nullptr for any. Returns false with a message naming the file.
+// shape: nullptr for any. No file that holds more than the array is read. Returns false
+// with a message naming the file.
 bool read_array(const std::string& path, nrt_dtype_t dtype, const Shape* shape,
                 std::vector<std::byte>* out, std::string* error);
 // Shape in the header of a .npy file. False: not understood.

@@ -20,6 +20,8 @@
 
 #include "command.h"
 #include "config/config.h"
+#include "input_file.h"
+#include "model_file.h"
 #include "neff/program.h"
 #include "neff/targets.h"
 #include "npy.h"
@@ -139,10 +141,9 @@ void choose_device(const std::string& model) {
       loaded.config->text(config::Key::kEmulatorProduct) != "auto" ||
       served_by_daemon(*loaded.config))
     return;
-  std::vector<std::byte> neff;
-  std::string error;
-  if (!read_file(model, &neff, &error) || neff.empty()) return;
-  const auto outline = neff::read_outline(neff);
+  const auto neff = read_model_file(model);
+  if (!neff.is_ok() || neff->empty()) return;
+  const auto outline = neff::read_outline(*neff);
   if (!outline.is_ok()) return;
   plugin::Loader loader;
   loader.configure(loaded.config, reinterpret_cast<const void*>(&nrt_init));
@@ -175,10 +176,9 @@ std::string product_of(const std::string& model, const nrt_instance_info_t& inst
   if (!loaded.status.is_ok()) return "";
   const std::string& emulated = loaded.config->text(config::Key::kEmulatorProduct);
   if (on_software_device(*loaded.config) && emulated != "auto") return emulated;
-  std::vector<std::byte> neff;
-  std::string error;
-  if (!read_file(model, &neff, &error)) return "";
-  const auto outline = neff::read_outline(neff);
+  const auto neff = read_model_file(model);
+  if (!neff.is_ok()) return "";
+  const auto outline = neff::read_outline(*neff);
   if (!outline.is_ok()) return "";
   plugin::Loader loader;
   loader.configure(loaded.config, reinterpret_cast<const void*>(&nrt_init));
@@ -215,11 +215,10 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   void load() {
-    std::vector<std::byte> neff;
-    std::string error;
-    if (!read_file(options_.model, &neff, &error)) throw std::runtime_error(error);
-    if (neff.empty()) throw std::runtime_error(options_.model + ": empty file");
-    require(nrt_load(neff.data(), neff.size(), options_.vnc, -1, &model_), "nrt_load");
+    const auto neff = read_model_file(options_.model);
+    if (!neff.is_ok()) throw std::runtime_error(std::string(neff.status().message()));
+    if (neff->empty()) throw std::runtime_error(options_.model + ": empty file");
+    require(nrt_load(neff->data(), neff->size(), options_.vnc, -1, &model_), "nrt_load");
     nrt_tensor_info_array_t* info = nullptr;
     require(nrt_get_model_tensor_info(model_, &info), "nrt_get_model_tensor_info");
     for (std::uint64_t i = 0; i < info->tensor_count; ++i) {
@@ -280,9 +279,11 @@ class Session {
       if (output != nullptr) {
         const Shape shape = output->array_shape();
         references_[&request] = read_reference(request, output->dtype, &shape);
-      } else if (access(request.file.c_str(), R_OK) != 0) {
-        throw std::runtime_error("--compare: " + request.name + ": " + request.file + ": " +
-                                 std::strerror(errno));
+      } else {
+        InputFile file;
+        std::string error;
+        if (!file.open(request.file, &error))
+          throw std::runtime_error("--compare: " + request.name + ": " + error);
       }
     }
   }
@@ -293,7 +294,14 @@ class Session {
       if (std::none_of(tensors_.begin(), tensors_.end(), [&name](const BoundTensor& t) {
             return t.usage == NRT_TENSOR_USAGE_INPUT && t.name == name;
           }))
-        throw UsageError("--input: the model has no input named '" + name + "'");
+        throw UsageError("--input: the model has no input named '" + name + "'; " + input_names());
+  }
+
+  std::string input_names() const {
+    std::string names;
+    for (const BoundTensor& t : tensors_)
+      if (t.usage == NRT_TENSOR_USAGE_INPUT) names += (names.empty() ? "" : ", ") + t.name;
+    return names.empty() ? "it has no inputs" : "its inputs are " + names;
   }
 
   void tell_device() const {

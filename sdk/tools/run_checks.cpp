@@ -11,6 +11,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "input_file.h"
 #include "inspect/request.h"
 #include "npy.h"
 #include "verify/options.h"
@@ -19,11 +20,13 @@ namespace opennrt::tools {
 
 namespace {
 
+constexpr std::uint64_t kMostReport = std::uint64_t{256} << 20;
+
 std::vector<std::string> lines_of(const std::string& path) {
   std::vector<std::byte> content;
   std::string error;
   std::vector<std::string> lines;
-  if (!read_file(path, &content, &error)) return lines;
+  if (!read_input(path, kMostReport, &content, &error)) return lines;
   std::istringstream in(std::string(reinterpret_cast<const char*>(content.data()), content.size()));
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;

@@ -166,6 +166,8 @@ TEST_F(Doctor, DriverVersions) {
   EXPECT_EQ(run("", "OPENNRT_NDL=kernel"), 1);
   expect("driver", "OPENNRT_NDL (ndl)", "needs driver 2.24.7.0; this one is 2.20.28.0",
          "set ndl: auto");
+  driver("99999999999999999999999.1.0.0");
+  EXPECT_EQ(run(), 0) << out_;
   driver("unknown");
   EXPECT_EQ(run(), 1);
   expect("driver", file, "says \"unknown\", which is no version", "install the driver");
@@ -201,7 +203,21 @@ TEST_F(Doctor, TrapsOfAProgram) {
   expect("program", kPrograms + "needs_9", "needs version NRT_9.0.0 of libnrt.so.1",
          "install a release");
   EXPECT_EQ(run("-- " + kPrograms + "drop_in_static"), 1);
-  expect("program", kPrograms + "drop_in_static", "linked statically", "dynamically linked");
+  expect("program", kPrograms + "drop_in_static", "linked statically", "link it dynamically");
+  trapped("opens_here", "names ./libnrt.so.1, which LD_LIBRARY_PATH");
+  // What is no program at all.
+  EXPECT_EQ(run("-- ./tree"), 1);
+  expect("program", "./tree", "is a directory", "name the file of a program");
+  write("/text", "words\n");
+  EXPECT_EQ(run("-- ./text"), 1);
+  expect("program", "./text", "is not executable", "chmod +x ./text");
+  write("/data", std::string("\1\0\2", 3));
+  fs::permissions(directory_ + "/data", fs::perms(0755));
+  EXPECT_EQ(run("-- ./data"), 1);
+  expect("program", "./data", "is neither a program nor a script", "name a program");
+  ASSERT_EQ(mkfifo((directory_ + "/fifo").c_str(), 0755), 0);
+  EXPECT_EQ(run("-- ./fifo"), 1);
+  expect("program", "./fifo", "is no regular file", "name the file of a program");
   EXPECT_EQ(run("-- no-such-program"), 1);
   expect("program", "no-such-program", "not found on PATH", "name its path");
 }
@@ -235,6 +251,11 @@ TEST_F(Doctor, Plugins) {
   EXPECT_EQ(run("", "OPENNRT_PLUGIN_PATH=" + directory_ + "/plugins"), 1);
   expect("plugins", directory_ + "/plugins/bad.plugin.yaml",
          "plugin refused: ", "install its package");
+  // What the settings say is not said again.
+  EXPECT_EQ(run("", "OPENNRT_PLUGIN_PATH=/gone"), 1);
+  expect("settings", "OPENNRT_PLUGIN_PATH (plugins.path)", "plugin directory /gone does not exist",
+         "correct or remove it");
+  EXPECT_THAT(out_, HasSubstr("\n1 finding\n"));
   write("/no_arch.yaml", "plugins: {disable: [sunda, cayman, mariana]}\n");
   EXPECT_EQ(run("", "OPENNRT_CONFIG=no_arch.yaml"), 1);
   expect("plugins", "plugins", "no arch plugin is installed and usable",
@@ -295,6 +316,48 @@ TEST_F(Doctor, Models) {
   expect("models", "none", "holds no .neff file", "name the directory");
 }
 
+TEST_F(Doctor, ModelsThatAreNoFiles) {
+  fs::create_directory(directory_ + "/cache");
+  ASSERT_EQ(mkfifo((directory_ + "/cache/fifo.neff").c_str(), 0644), 0);
+  fs::create_symlink("/dev/zero", directory_ + "/cache/zero.neff");
+  write("/cache/large.neff", "");
+  ASSERT_EQ(truncate((directory_ + "/cache/large.neff").c_str(), off_t{1} << 41), 0);
+  EXPECT_EQ(run("--neff cache", "", "ulimit -Sv 4000000;"), 1);
+  expect("models", "cache/fifo.neff", "is a pipe", "leave it out");
+  expect("models", "cache/zero.neff", "is a device", "leave it out");
+  expect("models", "cache/large.neff", "this is not a NEFF file", "remove it");
+}
+
+TEST_F(Doctor, ModelsBesideWhatCannotBeRead) {
+  write("/cache/a/cut.neff", "x");
+  write("/cache/b/cut.neff", "x");
+  write("/cache/c/cut.neff", "x");
+  fs::permissions(directory_ + "/cache/b", fs::perms(0));
+  fs::permissions(directory_ + "/cache/c/cut.neff", fs::perms(0));
+  const bool root = ::geteuid() == 0;
+  fs::permissions(directory_, fs::perms(0777));
+  EXPECT_EQ(run("--neff cache", root ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""),
+            1);
+  fs::permissions(directory_ + "/cache/b", fs::perms(0755));
+  expect("models", "cache/b", "Permission denied", "make that directory readable");
+  expect("models", "cache/c/cut.neff", "Permission denied", "make it readable");
+  expect("models", "cache/a/cut.neff", "less than the header", "remove it");
+}
+
+TEST_F(Doctor, WhatReplayAnswersFrom) {
+  EXPECT_EQ(run("", "OPENNRT_DEVICE=replay"), 1);
+  expect("recording", "OPENNRT_DEVICE (device)", "none is named", "OPENNRT_REPLAY_FILE");
+  const std::string file = "OPENNRT_REPLAY_FILE (replay.file)";
+  EXPECT_EQ(run("", "OPENNRT_DEVICE=replay OPENNRT_REPLAY_FILE=none.trace"), 1);
+  expect("recording", file, "none.trace: No such file or directory", "OPENNRT_NDL_RECORD");
+  write("/bad.trace", "no recording\n");
+  EXPECT_EQ(run("", "OPENNRT_DEVICE=replay OPENNRT_REPLAY_FILE=bad.trace"), 1);
+  expect("recording", file, "bad.trace", "OPENNRT_NDL_RECORD");
+  ASSERT_EQ(mkfifo((directory_ + "/fifo").c_str(), 0644), 0);
+  EXPECT_EQ(run("", "OPENNRT_DEVICE=replay OPENNRT_REPLAY_FILE=fifo"), 1);
+  expect("recording", file, "fifo: ", "OPENNRT_NDL_RECORD");
+}
+
 TEST_F(Doctor, WhoHasTheDevice) {
   driver("2.27.4.0");
   node();
@@ -318,9 +381,38 @@ TEST_F(Doctor, WhoHasTheDevice) {
   EXPECT_EQ(run(), 1);
   const std::string pid = std::to_string(holder);
   expect("holders", "/dev/neuron0", "it is open in pid " + pid + " (sleep), stopped, running for ",
-         "kill " + pid);
+         "kill " + pid + "; kill -CONT " + pid);
+  // The remedy works.
+  ::kill(holder, SIGTERM);
+  ::kill(holder, SIGCONT);
+  ASSERT_EQ(::waitpid(holder, &status, 0), holder);
+  EXPECT_TRUE(WIFSIGNALED(status));
+}
+
+// A terminal gets no control characters of another process's command line.
+TEST_F(Doctor, WordsOfOthersAreShownWithoutControlCharacters) {
+  driver("2.27.4.0");
+  node();
+  const pid_t holder = ::fork();
+  if (holder == 0) {
+    const std::string path = directory_ + "/tree/dev/neuron0";
+    if (std::freopen(path.c_str(), "r", stdin) != nullptr)
+      execl("/bin/sleep", "sl\x9b\xff\x1b]e\np", "60", nullptr);
+    _exit(1);
+  }
+  const auto name = [&] {
+    std::ifstream file("/proc/" + std::to_string(holder) + "/comm");
+    std::string text;
+    std::getline(file, text);
+    return text;
+  };
+  for (int i = 0; i < 10000 && name() != "sleep"; ++i) ::usleep(1000);
+  EXPECT_EQ(run(), 1);
+  expect("holders", "/dev/neuron0", "(sl???]e?p)", "kill ");
+  EXPECT_EQ(run("--json"), 1);
+  EXPECT_THAT(out_, HasSubstr("(sl\\ufffd\\ufffd\\u001b]e\\u000ap)"));
   ::kill(holder, SIGKILL);
-  ::waitpid(holder, &status, 0);
+  ::waitpid(holder, nullptr, 0);
 }
 
 TEST_F(Doctor, SocketOfTheSharedDevice) {
@@ -341,6 +433,21 @@ TEST_F(Doctor, SocketOfTheSharedDevice) {
   fs::permissions(directory_ + "/s", fs::perms(0755));
   EXPECT_EQ(run("", as_other), 1);
   expect("daemon", directory_ + "/s", "cannot be started", "emulator.socket");
+}
+
+TEST_F(Doctor, SettingsThatTheSharedDeviceRefuses) {
+  const std::string machine = "OPENNRT_EMULATOR_SCOPE=machine OPENNRT_EMULATOR_SOCKET=";
+  const std::string variable = "OPENNRT_EMULATOR_SOCKET (emulator.socket)";
+  EXPECT_EQ(run("", machine + "/tmp/" + std::string(120, 'x')), 1);
+  expect("daemon", variable, "has 125 characters", "at most 107 characters");
+  EXPECT_EQ(run("", machine + "emud.sock"), 1);
+  expect("daemon", variable, "is no absolute path", "a whole path");
+  write("/s/emud.sock", "");
+  fs::permissions(directory_ + "/s", fs::perms(0700));
+  EXPECT_EQ(run("", machine + directory_ + "/s/emud.sock"), 1);
+  expect("daemon", directory_ + "/s/emud.sock", "is no socket", "remove it");
+  EXPECT_EQ(run("", machine + directory_ + "/s/other.sock OPENNRT_EMULATOR_FAULTS=nonsense"), 1);
+  expect("daemon", "software device", "emulator.faults: expected", "correct that setting");
 }
 
 // Answers the first message of a client with a refusal, as a daemon of another
@@ -382,6 +489,7 @@ TEST_F(Doctor, Usage) {
   EXPECT_THAT(out_, HasSubstr("usage: opennrt doctor"));
   EXPECT_EQ(run("--nonsense"), 2);
   EXPECT_EQ(run("program"), 2);
+  EXPECT_EQ(run("--"), 2);
   EXPECT_THAT(errors_, HasSubstr("behind --"));
   EXPECT_EQ(run("--json", "OPENNRT_DEVICE=kernel"), 1);
   EXPECT_THAT(

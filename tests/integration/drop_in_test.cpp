@@ -75,6 +75,7 @@ constexpr Case kCases[] = {
     {"absolute", "redirect", false, true},    {"ours", "nothing", true, true},
     {"opens_1", "library-path", true, true},  {"opens", "library-path", true, false},
     {"opens_path", "redirect", false, false}, {"opens_by_rpath", "redirect", false, true},
+    {"opens_here", "redirect", false, false},
 };
 
 class DropInMatrix : public DropIn, public ::testing::WithParamInterface<Case> {};
@@ -116,7 +117,14 @@ TEST_F(DropIn, EveryWayByName) {
         << way << errors_;
     EXPECT_THAT(errors_, StartsWith(std::string("opennrt exec: ") + way));
   }
-  EXPECT_EQ(got(exec("--how=nothing " + kPrograms + "runpath")), real(kVendor));
+  EXPECT_EQ(got(exec("--how=nothing " + kPrograms + "ours")), real(kOurs)) << errors_;
+  // That nothing is to do is looked at.
+  EXPECT_EQ(run(exec("--how=nothing " + kPrograms + "runpath")), 126);
+  EXPECT_THAT(errors_, HasSubstr("cannot be made to use this library: it gets " OPENNRT_DROP_IN_DIR
+                                 "/vendor/libnrt.so.1"));
+  EXPECT_EQ(out_, "");
+  EXPECT_EQ(run(exec("--how=nothing -n " + kPrograms + "plain")), 126);
+  EXPECT_THAT(errors_, HasSubstr("libnrt.so.1 is not found"));
   EXPECT_EQ(run(exec("--how magic " + kPrograms + "plain")), 2);
   EXPECT_THAT(errors_, HasSubstr("nothing, library-path, preload or redirect"));
 }
@@ -137,6 +145,19 @@ TEST_F(DropIn, VariablesAreExtended) {
             real(kVendor));
   EXPECT_EQ(got(exec(kPrograms + "plain"), "LD_LIBRARY_PATH=" OPENNRT_DROP_IN_DIR "/vendor"),
             real(kOurs));
+}
+
+// The loader says so, and goes on without.
+TEST_F(DropIn, VariablesThatNameNothingAreNoObstacle) {
+  for (const char* variable : {"LD_PRELOAD=/gone/x.so", "LD_AUDIT=/gone/x.so",
+                               "LD_PRELOAD=/gone/x.so LD_AUDIT=/gone/x.so"})
+    for (const char* program : {"plain", "rpath", "opens_1", "opens_path", "ours"}) {
+      EXPECT_EQ(got(exec(kPrograms + program), variable), real(kOurs)) << program << errors_;
+    }
+  ASSERT_EQ(run(exec("-n " + kPrograms + "ours"), "LD_PRELOAD=/gone/x.so"), 0) << errors_;
+  EXPECT_THAT(out_, StartsWith("nothing: it finds "));
+  ASSERT_EQ(run(exec("-n " + kPrograms + "opens_1"), "LD_PRELOAD=/gone/x.so"), 0) << errors_;
+  EXPECT_THAT(out_, StartsWith("library-path: "));
 }
 
 TEST_F(DropIn, RefusedWithAReason) {

@@ -3,6 +3,7 @@
 // opennrt config as a process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -155,6 +156,24 @@ TEST_F(ToolConfig, CheckOfWhatIsNoConfiguration) {
   std::ofstream(file) << "- a\n";
   EXPECT_EQ(run("check " + file), 1);
   EXPECT_EQ(out_, file + ": error: must be a map of settings\n");
+  ASSERT_EQ(unlink(file.c_str()), 0);
+  ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  EXPECT_EQ(run("check " + file), 1);
+  EXPECT_EQ(out_, file + ": error: not a regular file\n");
+  ASSERT_EQ(unlink(file.c_str()), 0);
+  EXPECT_EQ(run("check /dev/zero"), 1);
+  EXPECT_EQ(out_, "/dev/zero: error: not a regular file\n");
+  std::ofstream(file) << "device: auto\n---\nexec: {timeout_s: soon}\n";
+  EXPECT_EQ(run("check " + file), 1);
+  EXPECT_THAT(out_, HasSubstr(file + ":3:1: error: a second document begins here"));
+  std::ofstream(file) << "? [x]\n: 1\n";
+  EXPECT_EQ(run("check " + file), 1);
+  EXPECT_EQ(out_, file + ":1:3: error: a key must be a word\n");
+  std::ofstream(file) << "exec: {x: 1}\n";
+  EXPECT_EQ(run("check " + file), 1);
+  EXPECT_THAT(out_, HasSubstr("unknown key exec.x; `opennrt config exec` lists those there are"));
+  EXPECT_EQ(run("check ''"), 2);
+  EXPECT_THAT(errors_, HasSubstr("FILE is empty"));
   EXPECT_EQ(run("check"), 2);
   EXPECT_EQ(run("check --nonsense " + file), 2);
 }

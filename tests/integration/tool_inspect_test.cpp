@@ -4,6 +4,7 @@
 // called, as processes on models made from sdk/examples/vecadd.yaml.
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <chrono>
@@ -171,6 +172,23 @@ TEST_F(ToolInspect, InputsOfAnotherTypeOrShapeAreRefused) {
   EXPECT_EQ(run(neff + " -i a=" + dir_ + "/raw"), 0) << err_;
 }
 
+TEST_F(ToolInspect, PipesAndDevicesAreNotWaitedFor) {
+  const std::string neff = model(), fifo = dir_ + "/fifo", said_of_it = fifo + ": is a pipe";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_EQ(run(fifo), 1);
+  EXPECT_SAID(said_of_it);
+  EXPECT_EQ(run("/dev/zero"), 1);
+  EXPECT_SAID("/dev/zero: is a device");
+  EXPECT_EQ(run(neff + " -i a=" + fifo), 1);
+  EXPECT_SAID("input a: " + said_of_it);
+  EXPECT_EQ(run(neff + " --compare out=" + fifo), 1);
+  EXPECT_SAID("--compare: out: " + said_of_it);
+  EXPECT_EQ(run(neff + " --break PE:1 --dump x=var:a --compare x=" + fifo), 1);
+  EXPECT_SAID("--compare: x: " + said_of_it);
+  EXPECT_EQ(execute("'" OPENNRT_NEFF_TOOL "' info " + fifo), 1);
+  EXPECT_SAID(said_of_it);
+}
+
 // A reference that cannot be compared costs no execution, and the outputs of this
 // run do not take its place.
 TEST_F(ToolInspect, ReferencesAreReadBeforeTheRun) {
@@ -230,6 +248,8 @@ TEST_F(ToolInspect, WrongArgumentsAreBadUsage) {
   EXPECT_SAID("\"everything\" is not a check");
   EXPECT_EQ(run(neff + " --compare nothing=" + dir_ + "/m.yaml"), 2);
   EXPECT_SAID("no output and the command no dump named 'nothing'");
+  EXPECT_EQ(run(neff + " --input c=ones"), 2);
+  EXPECT_SAID("the model has no input named 'c'; its inputs are a, b");
   EXPECT_EQ(run(neff + " --device kernel --verify"), 2);
   EXPECT_SAID("need the software device");
   EXPECT_EQ(run(neff + " --compare out=/no/such/file.npy"), 1);

@@ -120,6 +120,47 @@ TEST_F(ToolLink, LinksToAnotherRuntimeAreNotReplaced) {
   EXPECT_EQ(fs::read_symlink(directory_ / "libnrt.so.1"), "/elsewhere/libnrt.so.1");
 }
 
+TEST_F(ToolLink, BothNamesAreLookedAt) {
+  ASSERT_EQ(run(quoted()), 0) << said_;
+  fs::remove(directory_ / "libnrt.so");
+  EXPECT_EQ(run(quoted()), 1);
+  EXPECT_THAT(said_, HasSubstr("libnrt.so is missing"));
+  fs::create_symlink("/etc/passwd", directory_ / "libnrt.so");
+  EXPECT_EQ(run(quoted()), 1);
+  EXPECT_THAT(said_, HasSubstr("libnrt.so links to /etc/passwd, not to this runtime"));
+}
+
+// All of them find the links there at the end, whoever made what.
+TEST_F(ToolLink, CallsAtTheSameTime) {
+  const fs::path deep = root_ / "a/b/c/d/lib";
+  std::string calls;
+  for (int i = 0; i < 3; ++i)
+    calls +=
+        "'" OPENNRT_TOOL "' link '" + deep.string() + "' 2>&1 & p" + std::to_string(i) + "=$!; ";
+  calls += "wait $p0 && wait $p1 && wait $p2";
+  for (int round = 0; round < 40; ++round) {
+    const std::string command = "(" + calls + ") >" + (root_ / "out").string();
+    const int status = std::system(command.c_str());
+    std::ifstream in(root_ / "out");
+    said_.assign(std::istreambuf_iterator<char>(in), {});
+    ASSERT_EQ(status, 0) << round << ": " << said_;
+    ASSERT_EQ(fs::canonical(deep / "libnrt.so.1"), fs::canonical(OPENNRT_LIBRARY)) << said_;
+    fs::remove(root_ / "out");
+    ASSERT_EQ(run("--undo " + deep.string()), 0) << said_;
+    ASSERT_TRUE(fs::is_empty(root_)) << round;
+  }
+}
+
+TEST_F(ToolLink, LinksAreFollowedBeforeDots) {
+  fs::create_directories(root_ / "far/away");
+  fs::create_directory_symlink(root_ / "far/away", root_ / "near");
+  EXPECT_EQ(run((root_ / "near/../lib").string()), 0) << said_;
+  EXPECT_TRUE(fs::is_symlink(root_ / "far/lib/libnrt.so"));
+  EXPECT_FALSE(fs::exists(root_ / "lib"));
+  EXPECT_EQ(run("--undo " + (root_ / "near/../lib/.").string()), 0) << said_;
+  EXPECT_FALSE(fs::exists(root_ / "far/lib"));
+}
+
 TEST_F(ToolLink, AFailureLeavesNothing) {
   std::ofstream(root_ / "file") << "x";
   EXPECT_EQ(run((root_ / "file/vendor/lib").string()), 1);
@@ -133,6 +174,9 @@ TEST_F(ToolLink, WordsThatAreNone) {
   EXPECT_EQ(run("--nonsense"), 2);
   EXPECT_EQ(run("a b"), 2);
   EXPECT_EQ(run("''"), 2);
+  EXPECT_EQ(run("\"$(printf '" + (root_ / "x").string() + "\\ny/lib')\""), 2);
+  EXPECT_THAT(said_, HasSubstr("line break"));
+  EXPECT_TRUE(fs::is_empty(root_));
   EXPECT_EQ(run("--help"), 0);
   EXPECT_THAT(said_, HasSubstr("--undo"));
 }

@@ -168,7 +168,11 @@ int read_trace(const std::string& path, Trace* out, std::string* error) {
   if (!bad && !S_ISREG(info.st_mode)) bad = EOPNOTSUPP;
   std::string text;
   char chunk[65536];
-  while (!bad) {
+  const auto is_other = [&] {
+    return text.size() >= sizeof kMagic && !std::string_view(text).starts_with(kMagic);
+  };
+  // What is none is not read to its end.
+  while (!bad && !is_other()) {
     const ssize_t n = read(fd, chunk, sizeof chunk);
     if (n == 0) break;
     if (n > 0)

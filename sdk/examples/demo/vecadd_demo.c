@@ -4,9 +4,11 @@
  * Usage: vecadd_demo MODEL.neff [EXECUTIONS]
  */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "nrt/nrt.h"
@@ -15,28 +17,34 @@
 
 #define MAX_TENSORS 8
 
+#define NAME "vecadd_demo: "
+
 static void check(NRT_STATUS status, const char* what) {
   if (status == NRT_SUCCESS) return;
-  fprintf(stderr, "%s failed with status %d\n", what, (int)status);
+  fprintf(stderr, NAME "%s failed with status %d\n", what, (int)status);
   exit(1);
 }
 
 static void* read_file(const char* path, size_t* size) {
-  FILE* file = fopen(path, "rb");
-  if (file == NULL) {
-    perror(path);
-    exit(1);
-  }
-  fseek(file, 0, SEEK_END);
-  long length = ftell(file);
-  rewind(file);
-  void* bytes = malloc((size_t)length);
-  if (bytes == NULL || fread(bytes, 1, (size_t)length, file) != (size_t)length) {
-    fprintf(stderr, "%s: cannot be read\n", path);
+  struct stat info;
+  const char* why = NULL;
+  FILE* file = NULL;
+  void* bytes = NULL;
+  *size = 0;
+  if (stat(path, &info) != 0)
+    why = strerror(errno);
+  else if (!S_ISREG(info.st_mode))
+    why = "is no regular file";
+  else if ((file = fopen(path, "rb")) == NULL)
+    why = strerror(errno);
+  else if ((bytes = malloc((size_t)info.st_size + 1)) == NULL ||
+           (*size = fread(bytes, 1, (size_t)info.st_size, file)) != (size_t)info.st_size)
+    why = "cannot be read";
+  if (why != NULL) {
+    fprintf(stderr, NAME "%s: %s\n", path, why);
     exit(1);
   }
   fclose(file);
-  *size = (size_t)length;
   return bytes;
 }
 
@@ -52,6 +60,8 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: %s MODEL.neff [EXECUTIONS]\n", argv[0]);
     return 2;
   }
+  size_t size = 0;
+  void* neff = read_file(argv[1], &size);
 
   check(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), "nrt_init");
   nrt_instance_info_t instance;
@@ -63,8 +73,6 @@ int main(int argc, char** argv) {
   printf("runtime    %s\n", version.rt_detail);
   printf("device     %s, %u logical cores visible\n", instance.arch_name, cores);
 
-  size_t size = 0;
-  void* neff = read_file(argv[1], &size);
   nrt_model_t* model = NULL;
   check(nrt_load(neff, size, -1, -1, &model), "nrt_load");
   free(neff);
@@ -73,7 +81,7 @@ int main(int argc, char** argv) {
   nrt_tensor_info_array_t* info = NULL;
   check(nrt_get_model_tensor_info(model, &info), "nrt_get_model_tensor_info");
   if (info->tensor_count > MAX_TENSORS) {
-    fprintf(stderr, "%s: %zu tensors, this program takes at most %d\n", argv[1],
+    fprintf(stderr, NAME "%s: %zu tensors, this program takes at most %d\n", argv[1],
             (size_t)info->tensor_count, MAX_TENSORS);
     return 1;
   }

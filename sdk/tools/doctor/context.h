@@ -52,6 +52,7 @@ void check_plugins(Context&, Findings&);
 void check_driver(Context&, Findings&);
 void check_nodes(Context&, Findings&);
 void check_daemon(Context&, Findings&);
+void check_recording(Context&, Findings&);
 void check_holders(Context&, Findings&);
 void check_start(Context&, Findings&);
 // models.cpp

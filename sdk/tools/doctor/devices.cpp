@@ -17,7 +17,10 @@
 
 #include "doctor/context.h"
 #include "machine/holders.h"
+#include "ndl-common/record/trace.h"
+#include "port_config.h"
 #include "remote/client.h"
+#include "remote/spawn.h"
 
 namespace opennrt::tools::doctor {
 
@@ -69,9 +72,12 @@ std::string pci_device(Context& context, std::string* product) {
 
 void add_holder(const std::string& where, const std::string& what, const Holder& holder,
                 Findings& out) {
+  std::string end = "kill " + std::to_string(holder.pid);
+  // A stopped process hears of nothing else until it goes on.
+  if (holder.state.find("stopped") != std::string::npos)
+    end += "; kill -CONT " + std::to_string(holder.pid);
   out.push_back({"", where, what + " " + described(holder),
-                 "end it (kill " + std::to_string(holder.pid) +
-                     "), or ask for other cores with NEURON_RT_VISIBLE_CORES"});
+                 "end it (" + end + "), or ask for other cores with NEURON_RT_VISIBLE_CORES"});
 }
 
 // Cores of a software device that the settings ask for and others have.
@@ -127,8 +133,13 @@ void check_plugins(Context& context, Findings& out) {
     ndl |= usable && c.manifest.kind == plugin::Kind::kNdl;
     emulator |= usable && c.manifest.kind == plugin::Kind::kPort && c.manifest.name == "emulator";
   }
-  for (const std::string& trouble : plugin::troubles(plugin::search_of(context.config())))
-    out.push_back({"", "plugins", trouble, "make it readable, or take it out of plugins.path"});
+  for (const std::string& trouble : plugin::troubles(plugin::search_of(context.config()))) {
+    const std::string directory = trouble.substr(0, trouble.rfind(": "));
+    // The settings say that one does not exist.
+    if (std::none_of(out.begin(), out.end(),
+                     [&](const Finding& told) { return told.what.starts_with(directory + " "); }))
+      out.push_back({"", "plugins", trouble, "make it readable, or take it out of plugins.path"});
+  }
   if (!arch)
     out.push_back({"", "plugins", "no arch plugin is installed and usable",
                    "install opennrt-plugin-sunda, -cayman or -mariana, whichever silicon this is"});
@@ -220,6 +231,18 @@ void check_nodes(Context& context, Findings& out) {
 void check_daemon(Context& context, Findings& out) {
   if (!context.shared_machine()) return;
   const std::string socket = context.socket();
+  const nrtp_host* host = context.loader().host();
+  std::string error;
+  emu::remote::Options options;
+  sockaddr_un address{};
+  if (!emu::read_remote_options(host, &options, &error) ||
+      !emu::remote::socket_address(socket, &address, &error)) {
+    const bool given = !context.config().text(Key::kEmulatorSocket).empty();
+    out.push_back({"", given ? context.config().source(Key::kEmulatorSocket) : socket, error,
+                   "set emulator.socket to a whole path of at most " +
+                       std::to_string(sizeof address.sun_path - 1) + " characters"});
+    return;
+  }
   const std::string directory = fs::path(socket).parent_path();
   struct stat info{};
   if (::stat(directory.c_str(), &info) != 0) {
@@ -251,13 +274,42 @@ void check_daemon(Context& context, Findings& out) {
                    "set XDG_RUNTIME_DIR, or emulator.socket to a path of your own"});
     return;
   }
+  if (::stat(socket.c_str(), &info) == 0 && !S_ISSOCK(info.st_mode)) {
+    out.push_back({"", socket, "is no socket, so that no software device can serve there",
+                   "remove it, or set emulator.socket to another path"});
+    return;
+  }
   if (emu::remote::find_daemon().empty())
     out.push_back({"", "opennrt-emud", "is not installed beside this program",
                    "install opennrt-emulator, or name it in OPENNRT_EMUD"});
-  std::string error;
-  if (exists(socket) && !context.daemon_serves(&error) && !error.starts_with("nothing serves"))
+  if (exists(socket) && context.daemon_serves(&error)) return;
+  if (!error.empty() && !error.starts_with("nothing serves"))
     out.push_back(
         {"", socket, error, "end that opennrt-emud; the next program starts one that fits"});
+  // What a daemon that is started would refuse.
+  emu::MachineConfig machine;
+  if (context.product() != nullptr && !emu::read_machine_config(host, &machine, &error))
+    out.push_back({"", "software device", error, "correct that setting"});
+}
+
+void check_recording(Context& context, Findings& out) {
+  if (context.config().text(Key::kDevice) != "replay") return;
+  const std::string& file = context.config().text(Key::kReplayFile);
+  if (file.empty()) {
+    out.push_back({"", context.config().source(Key::kDevice),
+                   "device: replay answers from a recording, and none is named",
+                   "name one in replay.file (OPENNRT_REPLAY_FILE); a run with "
+                   "OPENNRT_NDL_RECORD=FILE makes one"});
+    return;
+  }
+  trace::Trace recording;
+  std::string error;
+  if (trace::read_trace(file, &recording, &error) == 0 &&
+      (recording.sessions.empty() || recording.sessions[0].lines.empty()))
+    error = file + ": holds no call";
+  if (!error.empty())
+    out.push_back({"", context.config().source(Key::kReplayFile), error,
+                   "name a recording; a run with OPENNRT_NDL_RECORD=FILE makes one"});
 }
 
 void check_holders(Context& context, Findings& out) {

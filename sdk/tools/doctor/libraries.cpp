@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which libnrt programs get.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "doctor/context.h"
 
@@ -99,7 +105,7 @@ void check_versions(const Program& program, const std::string& ours, Findings& o
 
 void check_opened(Context& context, const Program& program, const LoadOrder& order, Findings& out) {
   const std::string& ours = context.library();
-  for (const std::string& name : absolute_names(program.file))
+  for (const std::string& name : path_names(program.file))
     if (!same_library(name, ours))
       out.push_back({"", program.file,
                      "names " + name + ", which LD_LIBRARY_PATH and LD_PRELOAD do not change",
@@ -115,6 +121,26 @@ void check_opened(Context& context, const Program& program, const LoadOrder& ord
   else if (!same_library(found, ours))
     out.push_back({"", program.file, "opening libnrt.so.1 by its name gives " + described(found),
                    exec_fix(context)});
+}
+
+// What to do about a file that does not fit.
+std::string remedy_for(const std::string& path, const Program& program) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) return "name its path";
+  if (!S_ISREG(info.st_mode)) return "name the file of a program";
+  if (::access(path.c_str(), X_OK) != 0) return "name a program; if this is one: chmod +x " + path;
+  if (program.is_static) return "link it dynamically";
+  if ((info.st_mode & (S_ISUID | S_ISGID)) != 0) return "run a copy without that right";
+  return "name a dynamically linked program for x86-64 and glibc";
+}
+
+// A file that a shell would be asked to read, and that holds no text.
+bool is_data(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  char head[256];
+  in.read(head, sizeof head);
+  const auto bytes = static_cast<std::size_t>(in.gcount());
+  return !std::string_view(head, bytes).starts_with("#!") && std::memchr(head, 0, bytes) != nullptr;
 }
 
 }  // namespace
@@ -168,7 +194,11 @@ void check_program(Context& context, Findings& out) {
   }
   if (emu::launcher::inspect(path, &program, &error) != emu::launcher::Verdict::kFits) {
     if (program.is_static) error = "linked statically: it takes no library from outside";
-    out.push_back({"", path, error, "run the dynamically linked program itself"});
+    out.push_back({"", path, error, remedy_for(path, program)});
+    return;
+  }
+  if (program.file != path && is_data(path)) {
+    out.push_back({"", path, "is neither a program nor a script", "name a program"});
     return;
   }
   LoadOrder order;

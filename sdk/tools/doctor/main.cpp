@@ -28,6 +28,7 @@ constexpr Check kChecks[] = {
     {"driver", "the kernel driver is loaded and new enough", check_driver},
     {"nodes", "device nodes exist and may be opened", check_nodes},
     {"daemon", "the software device of all processes can be reached", check_daemon},
+    {"recording", "what device: replay answers from can be read", check_recording},
     {"limits", "limits of this shell", check_limits},
     {"holders", "cores that are asked for are not another process'", check_holders},
     {"models", "model files are whole and fit the device", check_models},
@@ -52,8 +53,8 @@ CommandLine command_line() {
 
 void print_text(const Findings& findings) {
   for (const Finding& f : findings)
-    std::printf("%-11s %s: %s\n%-11s fix: %s\n", f.check.c_str(), f.where.c_str(), f.what.c_str(),
-                "", f.fix.c_str());
+    std::printf("%-11s %s: %s\n%-11s fix: %s\n", f.check.c_str(), plain_text(f.where).c_str(),
+                plain_text(f.what).c_str(), "", plain_text(f.fix).c_str());
   if (findings.empty())
     std::printf("no findings (%zu checks)\n", std::size(kChecks));
   else
@@ -94,6 +95,8 @@ int run(const Words& words) {
     for (const Argument& argument : arguments.all)
       if (argument.option == "neff") request.models.push_back(argument.value);
     if (dashes != words.end()) request.program.assign(dashes + 1, words.end());
+    if (dashes != words.end() && request.program.empty())
+      throw UsageError("PROGRAM is missing behind --");
     return examine(std::move(request), arguments.has("json"));
   });
 }

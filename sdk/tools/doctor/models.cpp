@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Model files, as the runtime's loader finds them.
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -43,17 +48,46 @@ void check_model(Context& context, const std::string& path, Findings& out) {
     out.push_back({"", path, "the file is empty", again});
     return;
   }
+  if (::access(path.c_str(), R_OK) != 0) {
+    out.push_back({"", path, strerror(errno), "make it readable for this user"});
+    return;
+  }
   auto model = open_model(path);
   if (model.is_ok() && !model->hash.is_ok())
     out.push_back({"", path, std::string(model->hash.message()), again});
+  struct stat info{};
+  const bool is_file = ::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
   Status status = model.is_ok() ? load(*model, false) : std::move(model).status();
   if (!status.is_ok()) {
     std::string text(status.message());
     if (text.starts_with(path + ": ")) text.erase(0, path.size() + 2);
-    out.push_back({"", path, text, again});
+    out.push_back({"", path, text, is_file ? again : "leave it out: it is no model"});
     return;
   }
   check_target(context, path, model->program.target, out);
+}
+
+// In order. A directory that cannot be read is told, and the others are looked at.
+std::vector<std::string> models_below(const std::string& directory, Findings& out) {
+  std::vector<std::string> files;
+  std::vector<fs::path> directories = {directory};
+  while (!directories.empty()) {
+    const fs::path at = std::move(directories.back());
+    directories.pop_back();
+    std::error_code code;
+    for (fs::directory_iterator it(at, code), end; !code && it != end; it.increment(code)) {
+      std::error_code gone;
+      if (it->is_directory(gone) && !it->is_symlink(gone))
+        directories.push_back(it->path());
+      else if (it->path().extension() == ".neff")
+        files.push_back(it->path().string());
+    }
+    if (code)
+      out.push_back(
+          {"", at.string(), code.message(), "make that directory readable for this user"});
+  }
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 }  // namespace
@@ -69,15 +103,11 @@ void check_models(Context& context, Findings& out) {
             {"", name, "no such file or directory", "name a model or a directory of them"});
       continue;
     }
-    std::vector<std::string> files;
-    for (fs::recursive_directory_iterator it(name, code), end; !code && it != end;
-         it.increment(code))
-      if (it->path().extension() == ".neff") files.push_back(it->path().string());
-    std::sort(files.begin(), files.end());
+    const std::size_t before = out.size();
+    const std::vector<std::string> files = models_below(name, out);
+    const bool whole = out.size() == before;
     for (const std::string& file : files) check_model(context, file, out);
-    if (code)
-      out.push_back({"", name, code.message(), "make it readable"});
-    else if (files.empty())
+    if (whole && files.empty())
       out.push_back({"", name, "holds no .neff file", "name the directory of the cache"});
   }
 }

@@ -8,7 +8,13 @@ namespace opennrt::tools {
 
 namespace {
 
+constexpr char kRedirectFile[] = "libopennrt-redirect.so";
 constexpr const char* kNames[] = {"nothing", "library-path", "preload", "redirect"};
+
+// What the ways put in front of it.
+bool is_own(const std::string& object) {
+  return object == own_library() || object == beside_own_library(kRedirectFile);
+}
 
 // What is between the program and this library; empty: nothing. linked: becomes
 // true when it is loaded because something needs it.
@@ -27,15 +33,16 @@ std::string obstacle(const Program& program, const Variables& variables, const s
     if (library.path.empty()) return library.name + " is not found";
     if (!same_file(library.path, ours)) return "it gets " + library.path;
   }
-  if (!order.trouble.empty()) return order.trouble;
-  return "";
+  for (const std::string& object : order.ignored)
+    if (is_own(object)) return "the loader ignores " + object;
+  return order.trouble;
 }
 
 // What a program that opens the library itself may open instead.
 std::string opened_instead(const Program& program, const Variables& variables, Way way,
                            const std::string& ours) {
   if (way == Way::kRedirect) return "";
-  for (const std::string& name : absolute_names(program.file))
+  for (const std::string& name : path_names(program.file))
     if (!same_file(name, ours)) return "it may open " + name;
   // An RPATH is searched before LD_LIBRARY_PATH.
   const Linkage& linkage = program.linkage;
@@ -57,6 +64,15 @@ std::string opened_instead(const Program& program, const Variables& variables, W
   return "";
 }
 
+// Why the program does not get this library in that way; empty: it does.
+std::string trouble_with(const Program& program, const Choice& choice, bool* linked) {
+  const std::string ours = own_library();
+  std::string trouble = obstacle(program, choice.variables, ours, linked);
+  if (trouble.empty() && (!*linked || !path_names(program.file).empty()))
+    trouble = opened_instead(program, choice.variables, choice.way, ours);
+  return trouble;
+}
+
 }  // namespace
 
 const char* way_name(Way way) { return kNames[static_cast<std::size_t>(way)]; }
@@ -66,6 +82,8 @@ std::optional<Way> find_way(const std::string& name) {
     if (name == way_name(way)) return way;
   return std::nullopt;
 }
+
+namespace {
 
 bool make_choice(Way way, Choice* out, std::string* error) {
   const std::string ours = own_library();
@@ -86,9 +104,9 @@ bool make_choice(Way way, Choice* out, std::string* error) {
       out->variables["LD_PRELOAD"] = in_front(ours, "LD_PRELOAD", ":");
       return true;
     case Way::kRedirect: {
-      const std::string redirect = beside_own_library("libopennrt-redirect.so");
+      const std::string redirect = beside_own_library(kRedirectFile);
       if (redirect.empty()) {
-        *error = "libopennrt-redirect.so is not beside " + ours;
+        *error = std::string(kRedirectFile) + " is not beside " + ours;
         return false;
       }
       out->variables["LD_AUDIT"] = in_front(redirect, "LD_AUDIT", ":");
@@ -98,16 +116,14 @@ bool make_choice(Way way, Choice* out, std::string* error) {
   return false;
 }
 
+}  // namespace
+
 bool choose(const Program& program, Choice* out, std::string* error) {
-  const std::string ours = own_library();
   std::string reason;
-  const bool opens_absolute = !absolute_names(program.file).empty();
   bool linked = false;
   for (const Way way : {Way::kNothing, Way::kLibraryPath, Way::kPreload, Way::kRedirect}) {
     if (!make_choice(way, out, error)) return false;
-    std::string trouble = obstacle(program, out->variables, ours, &linked);
-    if (trouble.empty() && (!linked || opens_absolute))
-      trouble = opened_instead(program, out->variables, way, ours);
+    const std::string trouble = trouble_with(program, *out, &linked);
     if (trouble.empty()) {
       out->reason = reason;
       return true;
@@ -116,6 +132,14 @@ bool choose(const Program& program, Choice* out, std::string* error) {
     *error = trouble;
   }
   return false;
+}
+
+bool choose(const Program& program, Way way, Choice* out, std::string* error) {
+  if (!make_choice(way, out, error)) return false;
+  // Whoever sets nothing claims that the program finds it.
+  bool linked = false;
+  if (way == Way::kNothing) *error = trouble_with(program, *out, &linked);
+  return way != Way::kNothing || error->empty();
 }
 
 }  // namespace opennrt::tools

@@ -27,7 +27,7 @@ struct Choice {
 
 // The first way that the loader confirms. False with *error: none does.
 bool choose(const Program& program, Choice* out, std::string* error);
-// That way, confirmed or not.
-bool make_choice(Way way, Choice* out, std::string* error);
+// That way, confirmed or not; nothing is confirmed.
+bool choose(const Program& program, Way way, Choice* out, std::string* error);
 
 }  // namespace opennrt::tools

@@ -39,7 +39,7 @@ CommandLine command_line() {
            "Runs a program with this libnrt, in the first way that the loader confirms: "
            "nothing, when it finds this library by itself; library-path (LD_LIBRARY_PATH); "
            "preload (LD_PRELOAD), when an RPATH leads elsewhere; redirect (LD_AUDIT), when it "
-           "names another libnrt by its path. What a script or an interpreted program opens "
+           "names another libnrt by a path. What a script or an interpreted program opens "
            "later is not seen before it runs: when it opens a libnrt by its path, say --how "
            "redirect. One line on standard error says the way.",
        .footer = "Exit code: the program's; 126 when it cannot be run with this library, 127 when "
@@ -50,7 +50,7 @@ CommandLine command_line() {
               "output"),
        Option("how", "",
               "the way to take instead of the first that works: nothing, library-path, "
-              "preload, redirect")
+              "preload, redirect; nothing is refused where it is not enough")
            .argument("WAY")},
       CommandLine::Behind::kProgram};
 }
@@ -105,8 +105,8 @@ int execute(Options options) {
     return verdict == Verdict::kMissing ? kNotFound : kCannotRun;
   }
   Choice choice;
-  const bool chosen =
-      options.way ? make_choice(*options.way, &choice, &error) : choose(program, &choice, &error);
+  const bool chosen = options.way ? choose(program, *options.way, &choice, &error)
+                                  : choose(program, &choice, &error);
   if (!chosen) {
     say(path + " cannot be made to use this library: " + error);
     return kCannotRun;

@@ -114,6 +114,16 @@ bool read_line(const std::string& line, LoadedLibrary* out) {
   return true;
 }
 
+// "ERROR: ld.so: object 'NAME' from LD_PRELOAD cannot be preloaded (...): ignored."
+// and the like of LD_AUDIT; empty: something else.
+std::string ignored_object(const std::string& line) {
+  constexpr std::string_view kBegin = "ERROR: ld.so: object '", kEnd = "ignored.";
+  if (!line.starts_with(kBegin) || !line.ends_with(kEnd)) return "";
+  const std::size_t end =
+      std::min(line.find("' from LD_", kBegin.size()), line.find("' cannot be ", kBegin.size()));
+  return end == std::string::npos ? "" : line.substr(kBegin.size(), end - kBegin.size());
+}
+
 }  // namespace
 
 std::string beside_own_library(const char* name) {
@@ -163,6 +173,8 @@ bool load_order(const Program& program, const Variables& variables, LoadOrder* o
     LoadedLibrary library;
     if (read_line(line, &library))
       out->libraries.push_back(std::move(library));
+    else if (const std::string object = ignored_object(line); !object.empty())
+      out->ignored.push_back(object);
     else if (!line.empty() && out->trouble.size() < 1000)
       out->trouble += (out->trouble.empty() ? "" : "; ") + line;
   }
@@ -183,14 +195,14 @@ std::string found_by_name(const Program& program, const Variables& variables,
   if (!load_order(program, with, &order, &error)) return "";
   for (const LoadedLibrary& library : order.libraries)
     if (base_name(library.name) == name || base_name(library.path) == name) return library.path;
-  if (order.trouble.find("cannot be preloaded") != std::string::npos) return "";
+  if (std::find(order.ignored.begin(), order.ignored.end(), name) != order.ignored.end()) return "";
   // It is a library that was there already, under another name.
   for (const LoadedLibrary& library : order.libraries)
     if (is_libnrt(library.path)) return library.path;
   return "";
 }
 
-std::vector<std::string> absolute_names(const std::string& file) {
+std::vector<std::string> path_names(const std::string& file) {
   constexpr char kName[] = "libnrt.so";
   std::set<std::string> names;
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
@@ -214,7 +226,7 @@ std::vector<std::string> absolute_names(const std::string& file) {
     while (first > begin && printable(first[-1])) --first;
     while (last < end && printable(*last)) ++last;
     const std::string text(first, last);
-    if (text[0] == '/' && is_libnrt(text)) names.insert(text);
+    if (text.find('/') != std::string::npos && is_libnrt(text)) names.insert(text);
     at = last;
   }
   ::munmap(map, bytes);

@@ -36,7 +36,8 @@ struct LoadedLibrary {
 };
 struct LoadOrder {
   std::vector<LoadedLibrary> libraries;  // in the order of loading
-  std::string trouble;                   // what the loader complained about
+  std::vector<std::string> ignored;      // of LD_PRELOAD and LD_AUDIT, as it goes without
+  std::string trouble;                   // what else the loader complained about
 };
 // What the loader of a program loads before it starts. False with *error when the
 // loader cannot be asked.
@@ -48,8 +49,9 @@ bool load_order(const Program& program, const Variables& variables, LoadOrder* o
 std::string found_by_name(const Program& program, const Variables& variables,
                           const std::string& name);
 
-// Absolute names of a libnrt that stand in the file as texts: what it may dlopen.
-std::vector<std::string> absolute_names(const std::string& file);
+// Names of a libnrt with a directory that stand in the file as texts: what it may
+// dlopen without a search.
+std::vector<std::string> path_names(const std::string& file);
 
 // Directories of an RPATH or RUNPATH with $ORIGIN put in.
 std::vector<std::string> search_directories(const std::string& path_list, const std::string& file);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "neff/files.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <memory>
 
+#include "input_file.h"
+#include "neff/memory_limit.h"
 #include "opennrt/whole_file.hpp"
 
 namespace opennrt::tools {
@@ -20,17 +17,10 @@ Status failed(const std::string& path, const char* what, int error) {
 }  // namespace
 
 Result<std::vector<std::byte>> read_whole(const std::string& path) {
-  const auto close = [](std::FILE* f) { std::fclose(f); };
-  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rbe"), close);
-  if (!file) return failed(path, "open", errno);
   std::vector<std::byte> bytes;
-  struct stat info;
-  if (fstat(fileno(file.get()), &info) == 0 && S_ISREG(info.st_mode))
-    bytes.reserve(static_cast<std::size_t>(info.st_size) + 1);
-  std::byte chunk[1 << 16];
-  for (std::size_t n; (n = std::fread(chunk, 1, sizeof chunk, file.get())) > 0;)
-    bytes.insert(bytes.end(), chunk, chunk + n);
-  if (std::ferror(file.get()) != 0) return failed(path, "read", errno);
+  std::string error;
+  if (!read_input(path, neff::memory_limit_bytes() / 2, &bytes, &error))
+    return Status::failure("{}", error);
   return bytes;
 }
 

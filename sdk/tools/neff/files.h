@@ -14,7 +14,7 @@
 
 namespace opennrt::tools {
 
-// The whole file.
+// The whole file, of at most half of the memory that this process may use.
 Result<std::vector<std::byte>> read_whole(const std::string& path);
 
 // Written under a temporary name beside `path` and renamed. What exists and is

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "neff/files.h"
+#include "model_file.h"
 #include "neff/installed.h"
 #include "neff/loader.h"
 #include "neff/manifest.h"
@@ -83,7 +83,7 @@ Result<Model> open_model(const std::string& path, std::span<const std::byte> byt
 }
 
 Result<Model> open_model(const std::string& path) {
-  ONRT_ASSIGN(const std::vector<std::byte> bytes, read_whole(path));
+  ONRT_ASSIGN(const std::vector<std::byte> bytes, read_model_file(path));
   return open_model(path, bytes);
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model_file.h"
 #include "neff/commands.h"
 #include "neff/digest.h"
 #include "neff/directory.h"
@@ -149,7 +150,7 @@ int neff_unpack(const Words& words) {
   return line.run(words, [](const Arguments& arguments) {
     arguments.want_words(2, 2);
     const std::string& path = arguments.words[0];
-    const std::vector<std::byte> bytes = need(read_whole(path));
+    const std::vector<std::byte> bytes = need(read_model_file(path));
     const Model model = need(open_model(path, bytes));
     const auto payload = std::span(bytes).subspan(neff::kHeaderBytes, model.header.data_size);
     need(unpack_model(model, payload, arguments.words[1]));

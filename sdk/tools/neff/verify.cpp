@@ -8,8 +8,8 @@
 #include <set>
 
 #include "json_writer.h"
+#include "model_file.h"
 #include "neff/commands.h"
-#include "neff/files.h"
 #include "neff/member_kind.h"
 #include "neff/text.h"
 #include "output.h"
@@ -121,7 +121,7 @@ int neff_verify(const Words& words) {
   return line.run(words, [](const Arguments& arguments) {
     Findings findings(static_cast<std::uint64_t>(arguments.number("limit", 100)));
     const std::string& path = arguments.only_word("MODEL.neff");
-    const std::vector<std::byte> bytes = need(read_whole(path));
+    const std::vector<std::byte> bytes = need(read_model_file(path));
     auto model = open_model(path, bytes);
     if (model) {
       verify_model(*model, findings);

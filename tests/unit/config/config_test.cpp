@@ -301,13 +301,45 @@ TEST_F(ConfigTest, BrokenFilesAreRefusedWithTheLine) {
   EXPECT_THAT(message("cores: {count: 1GiB}\n"), HasSubstr("must be a number from 0 to "));
   EXPECT_THAT(message(std::string(2 << 20, '#')), HasSubstr("larger than 1048576 bytes"));
   EXPECT_THAT(message("log: {level: &a [*b]}\n"), HasSubstr("bad.yaml:1:18: "));
+  EXPECT_THAT(message("device: auto\n---\ndevice: nonsense\n"),
+              HasSubstr("bad.yaml:3:1: a second document begins here"));
+  EXPECT_THAT(message("---\n---\ndevice: auto\n"), HasSubstr("bad.yaml:3:1: a second document"));
+  // What the parser stops at without a word.
+  EXPECT_THAT(message("exec: {timeout_s: 3}\n}\ncores: {count: 5}\n"), HasSubstr("bad.yaml:2:1: "));
+  EXPECT_THAT(message("}"), HasSubstr("bad.yaml:1:1: "));
+  EXPECT_THAT(message("? [x]\n: 1\n"), HasSubstr("bad.yaml:1: a key must be a word"));
+  // Deep for the parser, and for the settings.
+  EXPECT_THAT(message("log:\n  level: " + std::string(3000, '[')),
+              AllOf(HasSubstr("bad.yaml:2:"), HasSubstr("nested more than 16 deep")));
+  std::string deep = "plugins:\n  settings: ";
+  for (int i = 0; i < 20; ++i) deep += "{a: ";
+  EXPECT_THAT(message(deep + "1" + std::string(20, '}')),
+              AllOf(HasSubstr("bad.yaml:2:"), HasSubstr("maps are nested more than 16 deep")));
+}
+
+TEST_F(ConfigTest, OneDocumentMayHaveItsMarks) {
+  const auto f = file("c.yaml", "%YAML 1.2\n---\nexec: {timeout_s: 7}\n...\n");
+  const Loaded l = load_with({{"OPENNRT_CONFIG", f}});
+  ASSERT_TRUE(l.status.is_ok()) << l.status.message();
+  EXPECT_EQ(l.config->number(Key::kExecTimeoutS), 7u);
+}
+
+// The group that a key is in is not what was meant.
+TEST_F(ConfigTest, UnknownKeysOfAGroupLeadToTheGroup) {
+  const auto f = file("c.yaml", "exec: {x: 1}\nemulator: {verify: {zzzzzzzz: 1}}\n");
+  const Loaded l = load_with({{"OPENNRT_CONFIG", f}});
+  EXPECT_THAT(issue_text(l), HasSubstr(":1: unknown key exec.x; `opennrt config exec` lists"));
+  EXPECT_THAT(issue_text(l),
+              HasSubstr("unknown key emulator.verify.zzzzzzzz; `opennrt config emulator.verify`"));
 }
 
 TEST_F(ConfigTest, FifoAndFolderAreRefusedInsteadOfWaitedFor) {
   const std::string path = file("fifo.yaml", "");
   ASSERT_EQ(unlink(path.c_str()), 0);
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  for (const std::string& name : {path, dir_}) {
+  // Nor is a device that never ends; /dev/null is an empty file.
+  EXPECT_TRUE(load_with({{"OPENNRT_CONFIG", "/dev/null"}}).status.is_ok());
+  for (const std::string& name : {path, dir_, std::string("/dev/zero"), std::string("/dev/tty")}) {
     const Loaded l = load_with({{"OPENNRT_CONFIG", name}});
     EXPECT_EQ(l.status.code(), NRT_INVALID);
     EXPECT_THAT(std::string(l.status.message()), HasSubstr(name + ": not a regular file"));
@@ -316,14 +348,17 @@ TEST_F(ConfigTest, FifoAndFolderAreRefusedInsteadOfWaitedFor) {
 
 // Aliases that stand for a tree of millions of nodes.
 TEST_F(ConfigTest, AliasBombIsRefused) {
-  std::string text = "a0: &a0 {k: v, l: w}\n";
-  for (int i = 1; i < 25; ++i)
-    text += fmt::format("a{0}: &a{0} {{x: *a{1}, y: *a{1}, z: *a{1}}}\n", i, i - 1);
-  text += "plugins: {settings: *a24}\n";
-  const auto f = file("bomb.yaml", text);
-  const Loaded l = load_with({{"OPENNRT_CONFIG", f}});
-  EXPECT_EQ(l.status.code(), NRT_INVALID);
-  EXPECT_THAT(std::string(l.status.message()), HasSubstr("too many nested values"));
+  for (const auto& [levels, why] : {std::pair(12, "too many nested values at key plugins.settings"),
+                                    std::pair(24, "maps are nested more than 16 deep")}) {
+    std::string text = "a0: &a0 {k: v, l: w}\n";
+    for (int i = 1; i <= levels; ++i)
+      text += fmt::format("a{0}: &a{0} {{x: *a{1}, y: *a{1}, z: *a{1}}}\n", i, i - 1);
+    text += fmt::format("plugins: {{settings: *a{}}}\n", levels);
+    const auto f = file("bomb.yaml", text);
+    const Loaded l = load_with({{"OPENNRT_CONFIG", f}});
+    EXPECT_EQ(l.status.code(), NRT_INVALID);
+    EXPECT_THAT(std::string(l.status.message()), HasSubstr(why));
+  }
 }
 
 TEST_F(ConfigTest, LoadSettingsAreReadAgain) {

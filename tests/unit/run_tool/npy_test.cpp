@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <fstream>
 
 #include "compare.h"
@@ -150,6 +152,43 @@ TEST_F(Npy, OtherFilesAreBytesOfAnyShape) {
   EXPECT_TRUE(read_array(raw, NRT_DTYPE_BFLOAT16, &shape, &data, &error)) << error;
   EXPECT_EQ(data.size(), 8u);
   unlink(raw.c_str());
+}
+
+// A file that claims or holds far more than the array is not read.
+TEST_F(Npy, NothingIsReadBeyondTheArray) {
+  const auto enlarge = [&](const std::string& path, std::uint64_t bytes) {
+    ASSERT_EQ(truncate(path.c_str(), static_cast<off_t>(bytes)), 0) << strerror(errno);
+  };
+  write("<f4", "(6,)", 24);
+  enlarge(path_, std::uint64_t{1} << 40);
+  EXPECT_THAT(read(NRT_DTYPE_FLOAT32, {6}), HasSubstr("bytes of elements, its shape has 24"));
+  write("<f4", "(1099511627776,)", 4);
+  enlarge(path_, std::uint64_t{1} << 42);
+  EXPECT_THAT(read(NRT_DTYPE_FLOAT32, {std::uint64_t{1} << 40}), HasSubstr("are read"));
+  std::ofstream(path_, std::ios::binary)
+      << std::string("\x93NUMPY\x02\0\xff\xff\xff\xff", 12) << "{";
+  EXPECT_THAT(read(NRT_DTYPE_FLOAT32, {6}), HasSubstr("a header of 4294967295 bytes"));
+  const std::string raw = path_.substr(0, path_.size() - 4) + ".bin";
+  std::ofstream(raw) << "1234";
+  enlarge(raw, std::uint64_t{1} << 40);
+  std::vector<std::byte> data;
+  std::string error;
+  const Shape shape{2};
+  EXPECT_FALSE(read_array(raw, NRT_DTYPE_BFLOAT16, &shape, &data, &error));
+  EXPECT_THAT(error, HasSubstr(raw + ": has 1099511627776 bytes; at most 67108864 are read"));
+  EXPECT_FALSE(read_array(raw, NRT_DTYPE_UNKNOWN, &shape, &data, &error));
+  EXPECT_TRUE(data.empty());
+  unlink(raw.c_str());
+}
+
+TEST_F(Npy, WhatIsNoFileIsNotWaitedFor) {
+  unlink(path_.c_str());
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_THAT(read(NRT_DTYPE_FLOAT32, {6}), HasSubstr("is a pipe"));
+  std::vector<std::byte> data;
+  std::string error;
+  EXPECT_FALSE(read_array("/dev/zero", NRT_DTYPE_FLOAT32, nullptr, &data, &error));
+  EXPECT_THAT(error, HasSubstr("/dev/zero: is a device"));
 }
 
 // What the tool and the device write can be read again, for every type.
