@@ -103,7 +103,7 @@ int run(int argc, char** argv) {
     if (word.starts_with("--plugin=")) {
       set_subject(word.substr(9));
     } else if (word.starts_with("--results=")) {
-      set_results(std::atoi(word.c_str() + 10));
+      set_nonce(word.substr(10));
     } else if (word.starts_with("--case=")) {
       only = word.substr(7);
     } else if (word == "--describe") {

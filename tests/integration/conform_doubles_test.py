@@ -67,6 +67,15 @@ FILES = [
     ("ndl-other-sanitizer", {"any.head.build", "any.head.accepted"}),
     ("ndl-missing-member", {"any.head.accepted"}),
 ]
+# OPENNRT_DOUBLE_DOES: what a plugin does to its process breaks one rule, wherever it does so.
+DEEDS = {
+    "nothing": set(),
+    **{deed: {"any.process.untouched"} for deed in (
+        "umask", "directory", "environment", "new-variable", "no-environment", "handler",
+        "ignored-signal", "signal-mask", "limit", "alarm", "standard-input", "output-mode",
+        "locale", "group")},
+}
+PLACES = ("load", "query", "attach", "detach")
 # What makes a case fail: OPENNRT_DOUBLE_CALLS, or HIDE where there is no "=".
 BREAKS = {
     "NdlArguments.BoardAgreesWithTheOpenDevice": "device.board_info=0",
@@ -244,6 +253,9 @@ def main(conform, checks, plugins, doubles):
                 for kind, settings, pattern, expected in PROXIES]
         work += [(name, d.doubles / f"double-{name}.so", "any.*", d.environment,
                   expected - {"any.manifest.agrees"}) for name, expected in FILES]
+        work += [(f"{place}:{deed}", d.doubles / "double-port-misbehaving.so",
+                  "any.*,port.table.*", d.environment | {"OPENNRT_DOUBLE_DOES": f"{place}:{deed}"},
+                  expected) for deed, expected in DEEDS.items() for place in PLACES]
         problems = []
         cases = listed_cases(checks)
         for case in sorted(cases - BREAKS.keys() - DATA_CASES):

@@ -136,15 +136,6 @@ TEST_F(ToolConform, DyingWhenItIsOpenedLeavesAReport) {
   EXPECT_EQ(conform("--filter 'Port*' " + with("port-crashes-on-load")), 1);
 }
 
-TEST_F(ToolConform, ProcessesLeftBehindHoldNothingUp) {
-  EXPECT_EQ(conform("--time-limit 100 --json r.json --filter 'PortTable.EveryM*' " +
-                    with("port-leaves-processes")),
-            0)
-      << out_;
-  EXPECT_EQ(report("r['seconds'] < 50"), "True");
-  EXPECT_NE(run("grep -l '^left-behind$' /proc/[0-9]*/comm"), 0) << out_;
-}
-
 TEST_F(ToolConform, PluginsThatTheLoaderRefuses) {
   for (const auto& [twin, name] :
        {std::pair{"ndl-missing-member", "Head.RuntimeAcceptsTheTable"},

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A system port whose members end the process, do not come back or answer wrongly, one
-// way each; or, by definition, does so when it is opened or attached.
+// way each; or, by definition, does so when it is opened. What it does to the process
+// besides is in misdeeds.h.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
+#include "misdeeds.h"
 #include "opennrt/port.h"
 
 namespace {
@@ -18,21 +19,17 @@ __attribute__((constructor)) void crash() { abort(); }
 __attribute__((constructor)) void hang() {
   for (;;) pause();
 }
+#else
+__attribute__((constructor)) void load() { opennrt::doubles::misdeed("load"); }
 #endif
 
 int attach(const nrtp_host*, void** ctx) {
   static int nothing;
   *ctx = &nothing;
-#if defined(LEAVES_PROCESSES)
-  // Holds every descriptor of the process, standard output among them.
-  if (fork() == 0) {
-    prctl(PR_SET_NAME, "left-behind");
-    for (;;) pause();
-  }
-#endif
+  opennrt::doubles::misdeed("attach");
   return 0;
 }
-void detach(void*) {}
+void detach(void*) { opennrt::doubles::misdeed("detach"); }
 int open_path(void*, const char*, uint32_t) { return -ENOENT; }
 // Wrong, and says so at length.
 int close_fd(void*, int) {
@@ -71,5 +68,6 @@ const nrtp_sys_port kTable = {NRTP_HEAD_INIT(nrtp_sys_port, PORT, "1.0"),
 }  // namespace
 
 extern "C" NRTP_EXPORT const nrtp_sys_port* nrtp_port_query(uint32_t host_major, uint32_t) {
+  opennrt::doubles::misdeed("query");
   return host_major == NRTP_PORT_ABI_MAJOR ? &kTable : nullptr;
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,9 +12,13 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <iterator>
 
 #include "results.h"
+#include "runner/supervisor.h"
 
 namespace opennrt::conform {
 
@@ -21,11 +26,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kResultsFd = 3;
 constexpr std::size_t kKept = 32 << 10;        // of the output, from each end
 constexpr std::size_t kMostResults = 1 << 20;  // bytes of the results pipe
-constexpr int kLookMs = 50;                    // between looks at a child that is silent
-constexpr int kGraceMs = 2000;                 // for a killed one to be gone
 
 struct Pipe {
   int ends[2] = {-1, -1};
@@ -62,21 +64,45 @@ class Kept {
   std::size_t dropped_ = 0;
 };
 
-// In the new process; only calls that are safe there.
-[[noreturn]] void become(char* const* argv, int output, int results, int parent) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);
-  const int null = ::open("/dev/null", O_RDONLY);
-  // The results pipe may lie where the others go.
-  const int high = ::fcntl(results, F_DUPFD_CLOEXEC, 10);
-  if (null < 0 || high < 0 || ::dup2(null, 0) < 0 || ::dup2(output, 1) < 0 ||
-      ::dup2(output, 2) < 0 || ::dup2(high, kResultsFd) < 0)
-    ::_exit(127);
-  ::signal(SIGPIPE, SIG_DFL);
-  ::execv(argv[0], argv);
-  ::_exit(127);
-}
+// Signals that end this process wait until its child has been ended. Those that it
+// ignores stay ignored.
+constexpr int kEnding[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+volatile std::sig_atomic_t caught = 0;
+
+class Interrupts {
+ public:
+  Interrupts() {
+    caught = 0;
+    sigset_t all;
+    sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, &mask_);
+    for (std::size_t i = 0; i < std::size(kEnding); ++i) {
+      ::sigaction(kEnding[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler == SIG_IGN) continue;
+      struct sigaction action{};
+      action.sa_handler = [](int signal) { caught = signal; };
+      ::sigaction(kEnding[i], &action, nullptr);
+    }
+    ::sigaction(SIGCHLD, nullptr, &child_);
+    ::signal(SIGCHLD, SIG_DFL);  // ignored ones could not be waited for
+  }
+  ~Interrupts() {
+    for (std::size_t i = 0; i < std::size(kEnding); ++i)
+      ::sigaction(kEnding[i], &before_[i], nullptr);
+    ::sigaction(SIGCHLD, &child_, nullptr);
+    ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
+    if (caught != 0) ::raise(caught);
+  }
+  Interrupts(const Interrupts&) = delete;
+  Interrupts& operator=(const Interrupts&) = delete;
+  // During which they are let in.
+  const sigset_t& mask() const { return mask_; }
+
+ private:
+  sigset_t mask_{};
+  struct sigaction before_[std::size(kEnding)]{};
+  struct sigaction child_{};
+};
 
 // What has arrived; false at the end.
 template <typename Add>
@@ -89,68 +115,106 @@ bool drain(int fd, Add add) {
   return true;
 }
 
-bool has_ended(pid_t pid) {
-  siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == pid;
-}
-
-void parse(const std::string& text, Child* child) {
+// Lines of the program itself: NONCE TAB PID TAB KEY TAB TEXT. pid 0: not known.
+void parse(const std::string& text, const std::string& nonce, pid_t pid, Child* child) {
   std::size_t at = 0;
-  for (std::size_t end; (end = text.find('\n', at)) != text.npos; at = end + 1) {
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string line = text.substr(at, end - at);
-    const std::size_t tab = line.find('\t');
-    if (tab != line.npos)
-      child->told.emplace_back(line.substr(0, tab), unescaped(line.substr(tab + 1)));
-  }
-}
-
-// Reads until both pipes end, the process does, or the time is over. False: the time.
-bool watch(pid_t pid, int output, int results, Clock::time_point deadline, Kept* printed,
-           std::string* told) {
-  pollfd waits[2] = {{output, POLLIN, 0}, {results, POLLIN, 0}};
-  bool ended = false;
-  for (;;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return ended || has_ended(pid);
-    const bool open = waits[0].fd >= 0 || waits[1].fd >= 0;
-    if (!open && has_ended(pid)) return true;
-    // A process that has ended has written all it will; others may hold its pipes.
-    const int wait = ended ? 0 : static_cast<int>(std::min<long long>(left, open ? kLookMs : 1));
-    const int ready = ::poll(waits, 2, wait);
-    if (ready < 0 && errno != EINTR) return true;
-    if (ready <= 0) {
-      if (ended) return true;
-      ended = has_ended(pid);
+    at = end + 1;
+    const std::string head = nonce + '\t' + std::to_string(pid) + '\t';
+    const std::size_t key = pid == 0 ? line.find('\t', nonce.size() + 1) + 1 : head.size();
+    const std::size_t tab = line.find('\t', key);
+    if (!line.starts_with(pid == 0 ? nonce : head) || key == 0 || tab == line.npos) {
+      child->forged = true;
       continue;
     }
-    if (waits[0].revents != 0 &&
-        !drain(output, [&](const char* data, std::size_t n) { printed->add(data, n); }))
-      waits[0].fd = -1;
-    if (waits[1].revents != 0 && !drain(results, [&](const char* data, std::size_t n) {
-          told->append(data, std::min(n, kMostResults - std::min(kMostResults, told->size())));
-        }))
-      waits[1].fd = -1;
-    waits[0].revents = waits[1].revents = 0;
+    child->told.emplace_back(line.substr(key, tab - key), unescaped(line.substr(tab + 1)));
   }
 }
 
-// Ends the group, takes its processes away and returns the status of its leader. Those
-// whose parent has ended are this process's to take.
-int reap(pid_t pid) {
-  ::kill(-pid, SIGKILL);
-  int status = 0;
-  for (int waited = 0; waited < kGraceMs;) {
-    int other = 0;
-    const pid_t got = ::waitpid(-pid, &other, WNOHANG);
-    if (got == pid) status = other;
-    if (got < 0 && errno != EINTR) break;  // none is left
-    if (got != 0) continue;
-    ::usleep(1000);
-    ++waited;
+std::string new_nonce() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number)
+    number = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
+int until(Clock::time_point when) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(when - Clock::now()).count();
+  return static_cast<int>(std::clamp<long long>(left, 0, 1 << 30));
+}
+
+// Reads what a program prints and tells until its supervisor says that it is over.
+class Watch {
+ public:
+  Watch(int output, int results, int notice)
+      : waits_{{output, POLLIN, 0}, {results, POLLIN, 0}, {notice, POLLIN, 0}} {}
+
+  // True: the notice is there.
+  bool run(pid_t supervisor, Clock::time_point deadline, const sigset_t& mask) {
+    bool ordered = false;
+    for (;;) {
+      if (!ordered && (caught != 0 || until(deadline) == 0)) {
+        ::kill(supervisor, SIGTERM);
+        ordered = true;
+        deadline = Clock::now() + std::chrono::milliseconds(2 * kGraceMs);
+      }
+      if (ordered && until(deadline) == 0) return false;
+      look(until(deadline), &mask);
+      if (waits_[2].revents == 0) continue;
+      const bool whole = ::read(waits_[2].fd, &notice_, sizeof notice_) == sizeof notice_;
+      // Nobody writes any more, but for one that could not be ended.
+      const auto end = Clock::now() + std::chrono::milliseconds(kGraceMs);
+      waits_[2].fd = -1;
+      while (until(end) != 0 && look(0, nullptr)) {
+      }
+      return whole;
+    }
   }
-  return status;
+  const Notice& notice() const { return notice_; }
+  std::string printed() const { return printed_.text(); }
+  const std::string& told() const { return told_; }
+
+ private:
+  // False: nothing has come.
+  bool look(int ms, const sigset_t* mask) {
+    for (pollfd& wait : waits_) wait.revents = 0;
+    const timespec time{ms / 1000, ms % 1000 * 1000000L};
+    if (::ppoll(waits_, 3, &time, mask) <= 0) return false;
+    if (waits_[0].revents != 0 &&
+        !drain(waits_[0].fd, [&](const char* data, std::size_t n) { printed_.add(data, n); }))
+      waits_[0].fd = -1;
+    if (waits_[1].revents != 0 && !drain(waits_[1].fd, [&](const char* data, std::size_t n) {
+          told_.append(data, std::min(n, kMostResults - std::min(kMostResults, told_.size())));
+        }))
+      waits_[1].fd = -1;
+    return true;
+  }
+
+  pollfd waits_[3];
+  Kept printed_;
+  std::string told_;
+  Notice notice_;
+};
+
+// What is left of a case whose supervisor is gone has become this process's.
+void end_strangers(const std::vector<pid_t>& own) {
+  for (int waited = 0; waited < kGraceMs; ++waited) {
+    pid_t found[256];
+    const int n = own_children(found, static_cast<int>(std::size(found)));
+    bool any = false;
+    for (int i = 0; i < n; ++i) {
+      if (std::find(own.begin(), own.end(), found[i]) != own.end()) continue;
+      any = true;
+      ::kill(found[i], SIGKILL);
+      ::waitpid(found[i], nullptr, WNOHANG);
+    }
+    if (!any) break;
+    ::usleep(1000);
+  }
 }
 
 }  // namespace
@@ -170,48 +234,64 @@ std::vector<std::string> Child::all(const std::string& key) const {
 
 Child run_child(std::vector<std::string> program, double limit_s) {
   Child child;
-  program.push_back("--results=" + std::to_string(kResultsFd));
+  const std::string nonce = new_nonce();
+  program.push_back("--results=" + nonce);
   std::vector<char*> argv;
   for (std::string& word : program) argv.push_back(word.data());
   argv.push_back(nullptr);
-  Pipe output, results;
-  if (!output.open() || !results.open()) {
+  Pipe output, results, notice;
+  if (!output.open() || !results.open() || !notice.open()) {
     child.problem = std::string("pipe: ") + std::strerror(errno);
     return child;
   }
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // for what a supervisor leaves that was killed
+  // Those of the program that this process was before.
+  std::vector<pid_t> own(4096);
+  own.resize(static_cast<std::size_t>(own_children(own.data(), static_cast<int>(own.size()))));
+  Interrupts interrupts;
+  Supervised what{.argv = argv.data(),
+                  .output = output.ends[1],
+                  .results = results.ends[1],
+                  .notice = notice.ends[1],
+                  .runner = ::getpid(),
+                  .mask = interrupts.mask()};
+  sigdelset(&what.mask, SIGPIPE);
   const auto start = Clock::now();
-  const pid_t parent = ::getpid();
-  const pid_t pid = ::fork();
-  if (pid < 0) {
+  const pid_t supervisor = ::fork();
+  if (supervisor < 0) {
     child.problem = std::string("fork: ") + std::strerror(errno);
     return child;
   }
-  if (pid == 0) become(argv.data(), output.ends[1], results.ends[1], parent);
-  ::setpgid(pid, pid);  // whoever comes first
-  output.close_end(1);
-  results.close_end(1);
-  Kept printed;
-  std::string told;
+  if (supervisor == 0) supervise(what);
+  for (Pipe* pipe : {&output, &results, &notice}) pipe->close_end(1);
   const auto limit =
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_s));
-  const bool in_time = watch(pid, output.ends[0], results.ends[0], start + limit, &printed, &told);
-  const int status = reap(pid);
+  Watch watch(output.ends[0], results.ends[0], notice.ends[0]);
+  const bool watched = watch.run(supervisor, start + limit, interrupts.mask());
+  ::kill(supervisor, SIGKILL);  // it has ended, or does not
+  ::waitpid(supervisor, nullptr, 0);
+  const Notice& end = watch.notice();
   child.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  child.output = printed.text();
-  parse(told, &child);
-  if (!in_time) {
+  child.output = watch.printed();
+  parse(watch.told(), nonce, end.pid, &child);
+  child.left = end.left;
+  child.staying = end.staying;
+  if (!watched) {
+    end_strangers(own);
+    child.end = Child::End::kUnwatched;
+    child.problem = "the process that watches the case was killed or stopped";
+  } else if (caught != 0) {
+    child.problem = "interrupted by " + signal_text(caught);
+  } else if (end.start_error != 0) {
+    child.problem = program[0] + ": cannot be started: " + std::strerror(end.start_error);
+  } else if (end.ordered) {
     child.end = Child::End::kTimeLimit;
-  } else if (WIFSIGNALED(status)) {
+  } else if (WIFSIGNALED(end.status)) {
     child.end = Child::End::kSignal;
-    child.code = WTERMSIG(status);
+    child.code = WTERMSIG(end.status);
   } else {
     child.end = Child::End::kExited;
-    child.code = WEXITSTATUS(status);
-  }
-  if (child.end == Child::End::kExited && child.code == 127 && child.told.empty()) {
-    child.end = Child::End::kNotStarted;
-    child.problem = program[0] + ": cannot be started";
+    child.code = WEXITSTATUS(end.status);
   }
   return child;
 }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // opennrt-conform, which `opennrt conform` runs: the interface rules, tried on a plugin.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "command_line.h"
 #include "opennrt/whole_file.hpp"
@@ -33,9 +38,9 @@ CommandLine command_line() {
        .header =
            "Tries the interface rules on a plugin: silicon family, driver layer or system port, by "
            "its query function. Each case runs in a process of its own with a time limit, so that "
-           "a plugin that crashes, hangs or exits fails that case and no other. Driver layers and "
-           "ports are tried on the software device. What a plugin does not offer is skipped and "
-           "listed.",
+           "a plugin that crashes, hangs, exits or leaves processes behind fails that case and no "
+           "other. Driver layers and ports are tried on the software device. What a plugin does not "
+           "offer is skipped and listed.",
        .footer =
            "Exit code: 0 no case failed, 1 a case failed or a report cannot be written, 2 wrong "
            "usage."},
@@ -49,6 +54,17 @@ CommandLine command_line() {
        Option("verbose", "v", "name the cases that passed, too"),
        Option("list", "l", "list the cases, run none"),
        Option("rules", "", "the interface rules as a table, without a plugin")}};
+}
+
+// A file of the name cannot hold both reports; a device like /dev/null takes them all.
+bool same_file(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const auto place = [&error](const fs::path& path) {
+    const fs::path whole = fs::absolute(path, error);
+    return fs::weakly_canonical(whole.parent_path(), error) / whole.filename();
+  };
+  return place(a) == place(b) && !fs::is_character_file(a, error);
 }
 
 Options options_of(const Arguments& arguments) {
@@ -69,31 +85,64 @@ Options options_of(const Arguments& arguments) {
     out.settings.plugin = arguments.only_word("PLUGIN.so");
   if (out.json == "-" && out.junit == "-")
     throw UsageError("--json and --junit both to standard output");
+  if (!out.json.empty() && !out.junit.empty() && same_file(out.json, out.junit))
+    throw UsageError("--json and --junit both to " + out.json);
   return out;
 }
 
-// A report file, opened before the cases run so that a wrong name costs nothing.
+// While the temporary file of a report is there, the signals that end a program wait.
+class Undisturbed {
+ public:
+  Undisturbed() {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) sigaddset(&ending, signal);
+    ::sigprocmask(SIG_BLOCK, &ending, &before_);
+  }
+  ~Undisturbed() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  Undisturbed(const Undisturbed&) = delete;
+  Undisturbed& operator=(const Undisturbed&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+// A report file, tried before the cases run so that a wrong name costs nothing. A regular
+// one is not there before its text is; a pipe or a device stays open.
 class ReportFile {
  public:
   bool open(const std::string& path) {
     path_ = path;
-    return path.empty() || path == "-" || told(file_.create(path, WholeFile::Pipes::kAllow));
+    if (path.empty() || path == "-") return true;
+    struct stat info{};
+    direct_ = ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+    if (direct_) return told(file_.create(path, WholeFile::Pipes::kAllow));
+    const Undisturbed while_it_is_there;
+    return told(WholeFile().create(path));
   }
   bool finish(const std::string& text) {
     if (path_.empty()) return true;
     if (path_ == "-") return std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-    int error = file_.write(text.data(), text.size());
-    if (error == 0) error = file_.commit();
+    if (direct_) return told(write(file_, text));
+    const Undisturbed while_it_is_there;
+    WholeFile file;
+    int error = file.create(path_);
+    if (error == 0) error = write(file, text);
     return told(error);
   }
 
  private:
+  static int write(WholeFile& file, const std::string& text) {
+    const int error = file.write(text.data(), text.size());
+    return error != 0 ? error : file.commit();
+  }
   bool told(int error) const {
     if (error != 0)
       std::fprintf(stderr, "opennrt conform: %s: %s\n", path_.c_str(), std::strerror(error));
     return error == 0;
   }
   std::string path_;
+  bool direct_ = false;
   WholeFile file_;
 };
 
@@ -114,7 +163,8 @@ int run_cases(const Options& options) {
     std::fprintf(stderr, "opennrt conform: %s\n", report.problem.c_str());
     return 1;
   }
-  if (report.cases.empty()) {
+  // A filter that fits a plugin finds nothing in one that is none.
+  if (report.cases.empty() && report.plugin.problem.empty()) {
     throw UsageError("no case fits --filter " + options.settings.filter);
   }
   std::fputs(summary_text(report).c_str(), text);
@@ -143,6 +193,18 @@ int list_cases(const Options& options) {
   return problem.empty() ? 0 : 1;
 }
 
+// Settings of GoogleTest are meant for a test that runs this program, not for the cases.
+void forget_test_settings() {
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string name(*entry, std::strcspn(*entry, "="));
+    if (name.starts_with("GTEST_") || name.starts_with("TESTBRIDGE_") ||
+        name == "XML_OUTPUT_FILE" || name == "TEST_PREMATURE_EXIT_FILE")
+      names.push_back(name);
+  }
+  for (const std::string& name : names) ::unsetenv(name.c_str());
+}
+
 int act(Options options) {
   options.settings.checks =
       std::filesystem::read_symlink("/proc/self/exe").replace_filename("opennrt-conform-checks");
@@ -160,10 +222,9 @@ int run(const tools::Words& words) {
 }  // namespace opennrt::conform
 
 int main(int argc, char** argv) {
-  // Meant for a test that runs this program, not for the cases.
-  for (const char* name : {"GTEST_OUTPUT", "GTEST_FILTER", "GTEST_REPEAT", "GTEST_SHUFFLE",
-                           "GTEST_TOTAL_SHARDS", "TESTBRIDGE_TEST_ONLY", "XML_OUTPUT_FILE"})
-    unsetenv(name);
+  opennrt::conform::forget_test_settings();
+  // Beyond the limit of file sizes a write is to fail, not to end the program.
+  std::signal(SIGXFSZ, SIG_IGN);
   // Lines appear as their cases end.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   return opennrt::tools::tool_main(argc, argv, opennrt::conform::run);

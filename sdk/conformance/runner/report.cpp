@@ -34,11 +34,13 @@ std::string indented(const std::string& text, const char* by) {
   return out;
 }
 
-// Text that an XML parser takes: no control characters, valid UTF-8.
+// Text that an XML parser takes: no control characters, valid UTF-8, and neither of
+// U+FFFE and U+FFFF.
 std::string xml(std::string_view text) {
   const bool valid = simdjson::validate_utf8(text.data(), text.size());
   std::string out;
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     const auto byte = static_cast<unsigned char>(c);
     if (c == '&') {
       out += "&amp;";
@@ -52,6 +54,10 @@ std::string xml(std::string_view text) {
       out += "&#10;";
     } else if ((byte < 0x20 && c != '\t') || byte == 0x7F || (byte >= 0x80 && !valid)) {
       out += '?';
+    } else if (const std::string_view three = text.substr(i, 3);
+               three == "\xEF\xBF\xBE" || three == "\xEF\xBF\xBF") {
+      out += '?';
+      i += 2;
     } else {
       out += c;
     }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <filesystem>
 #include <string_view>
 
 #include "runner/child.h"
@@ -42,6 +44,19 @@ std::string gist(const std::string& failure) {
   return first_line(text);
 }
 
+std::string number_text(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", number);
+  return text;
+}
+
+std::string left_text(const Child& child) {
+  std::string out = "left " + std::to_string(child.left) +
+                    (child.left == 1 ? " process" : " processes") + " behind";
+  if (child.staying > 0) out += ", of which " + std::to_string(child.staying) + " cannot be ended";
+  return out;
+}
+
 // How the process of a case ended, in terms of the case.
 void judge(const Child& child, double limit_s, CaseResult* out) {
   out->seconds = child.seconds;
@@ -49,14 +64,20 @@ void judge(const Child& child, double limit_s, CaseResult* out) {
   out->output = child.output;
   const std::string end = child.last("end");
   const std::string where = end.empty() ? "" : " after the case";
+  const std::string forged =
+      child.forged ? "; other lines than those of the case came on descriptor 3" : "";
   switch (child.end) {
     case Child::End::kNotStarted:
       out->outcome = Outcome::kFailed;
       out->detail = child.problem;
       return;
+    case Child::End::kUnwatched:
+      out->outcome = Outcome::kCrashed;
+      out->detail = child.problem + where;
+      break;
     case Child::End::kTimeLimit:
       out->outcome = Outcome::kHung;
-      out->detail = "did not end in " + std::to_string(static_cast<int>(limit_s)) + " s" + where;
+      out->detail = "did not end in " + number_text(limit_s) + " s" + where;
       break;
     case Child::End::kSignal:
       out->outcome = Outcome::kCrashed;
@@ -66,7 +87,7 @@ void judge(const Child& child, double limit_s, CaseResult* out) {
       if (end.empty() || (end != "failed" && child.code != 0)) {
         out->outcome = Outcome::kExited;
         out->detail = "the process exited with code " + std::to_string(child.code) +
-                      (end.empty() ? " in the case" : where);
+                      (end.empty() ? " in the case" : where) + forged;
       } else if (end == "failed") {
         out->outcome = Outcome::kFailed;
         out->detail = out->failures.empty() ? "failed" : gist(out->failures.front());
@@ -76,6 +97,13 @@ void judge(const Child& child, double limit_s, CaseResult* out) {
       } else {
         out->outcome = Outcome::kPassed;
       }
+  }
+  // One whose time is over had no chance to end what it started.
+  if (child.left > 0 && child.end != Child::End::kTimeLimit) {
+    const std::string left = left_text(child);
+    out->failures.push_back(left);
+    out->detail = is_bad(out->outcome) ? out->detail + "; " + left : left;
+    if (!is_bad(out->outcome)) out->outcome = Outcome::kFailed;
   }
   if (is_bad(out->outcome)) out->at = child.last("at");
   if (!is_bad(out->outcome)) out->output.clear();
@@ -115,6 +143,12 @@ bool Report::good() const {
 PluginFacts describe(const Settings& settings, std::string* problem) {
   PluginFacts out;
   out.path = settings.plugin;
+  // Its cases start there, and a relative path of the plugin is read there.
+  std::error_code error;
+  if (std::filesystem::current_path(error).empty()) {
+    *problem = "the working directory cannot be used: " + error.message() + "; change to another";
+    return out;
+  }
   const Child child = run_child({settings.checks, "--describe", "--plugin=" + settings.plugin},
                                 settings.time_limit_s);
   if (child.end == Child::End::kNotStarted) {
