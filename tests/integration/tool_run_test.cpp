@@ -37,9 +37,7 @@ class ToolRun : public ::testing::Test {
                                  "NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_VIRTUAL_CORE_SIZE"})
       unsetenv(variable);
   }
-  void TearDown() override {
-    std::filesystem::remove_all(directory_);
-  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
   // settings: "NAME=value NAME=value". Returns the exit code.
   int run(const std::string& model, const std::string& settings = "") {
     const std::string command = "env OPENNRT_DEVICE=emulator " + settings +
