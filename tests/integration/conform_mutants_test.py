@@ -39,6 +39,9 @@ FAULTS = [
     ("arch.table.sync", "plugin.c", "[NRTP_SYNC_REQUEST_LOAD] = 6", "[NRTP_SYNC_REQUEST_LOAD] = 5"),
     ("arch.table.products", "plugin.c", "1, AURORA_CORES - 1,", "1, AURORA_CORES + 1,"),
     ("arch.attach.balanced", "plugin.c", "host->release(host->self, ctx);", "(void)host;"),
+    ("any.process.untouched", "plugin.c", "  if (self == NULL) return NRTP_RESOURCE;\n",
+     "  extern unsigned umask(unsigned);\n  umask(0);\n"
+     "  if (self == NULL) return NRTP_RESOURCE;\n"),
     ("arch.attach.arguments", "plugin.c", "  if (self == NULL) return NRTP_RESOURCE;\n", ""),
     ("arch.address.inverse", "address.c", "{0x400, 0x800, 0xC00, 0x1000}",
      "{0x400, 0x400, 0xC00, 0x1000}"),

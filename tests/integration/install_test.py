@@ -49,7 +49,7 @@ def main(cmake, build, model):
         assert {"sunda", "cayman", "mariana", "ndl-kernel", "emulator"} <= {s[2] for s in selected}
         for line in selected:
             assert line[-1].startswith(str(prefix)), line
-        libraries = run("ldd", tool)
+        libraries = run("ldd", str(prefix / "bin" / "opennrt-run"))
         ours = [line for line in libraries.splitlines() if "libnrt.so.1" in line]
         assert len(ours) == 1 and str(prefix) in os.path.normpath(ours[0].split()[2]), libraries
         for info in (run(str(prefix / "bin" / "opennrt-neff"), "info", model),
