@@ -86,7 +86,8 @@ FAULTS = [
      "  memcpy(own, kRegions, sizeof own);\n  return product != NULL ? first : NULL;"),
     ("arch.calls.threads", "instructions.c",
      'snprintf(out->msg, sizeof out->msg, "%s", reason);',
-     'static char text[128];\n    snprintf(text, sizeof text, "aurora: %s", reason);\n'
+     'extern int sched_yield(void);\n    static char text[128];\n'
+     '    snprintf(text, sizeof text, "aurora: %s", reason);\n    sched_yield();\n'
      '    memcpy(out->msg, text, sizeof text);'),
     ("arch.threads.pure", "address.c",
      "  return AURORA_TILE + core * AURORA_TILE_STRIDE + local;\n",

@@ -3,6 +3,7 @@
 // How functions of the table answer, whatever they say: from any thread, with pointers
 // that stay, within the buffer, with a look at nothing but the arguments.
 #include <cstring>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -96,9 +97,11 @@ ARCH_CASE(ArchCalls, ThreadsDoNotDisturbEachOther) {
   std::vector<std::string> alone;
   for (std::uint32_t t = 0; t < kThreads; ++t) alone.push_back(answers(t));
   std::vector<std::uint32_t> wrong(kThreads);
+  std::latch together(kThreads);
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t < kThreads; ++t)
     threads.emplace_back([&, t] {
+      together.arrive_and_wait();
       for (std::uint32_t i = 0; i < kRounds; ++i) wrong[t] += answers(t) != alone[t];
     });
   for (std::thread& thread : threads) thread.join();
