@@ -17,6 +17,9 @@ FAULTS = [
     ("any.query.pure", "plugin.c", "host_major == NRTP_ARCH_ABI_MAJOR ?",
      "host_major == NRTP_ARCH_ABI_MAJOR && host_minor < 5 ?"),
     ("any.load.own_query", "plugin.c", "NRTP_EXPORT const", "NRTP_EXPORT int extra;\nNRTP_EXPORT const"),
+    ("any.process.untouched", "plugin.c", "  if (self == NULL) return NRTP_RESOURCE;\n",
+     "  if (self == NULL) return NRTP_RESOURCE;\n  extern unsigned umask(unsigned);\n"
+     "  umask(077);\n"),
     ("any.head.identity", "plugin.c", "NRTP_HEAD_INIT(nrtp_arch_plugin, ARCH, AURORA_VERSION)",
      '{sizeof(nrtp_arch_plugin), NRTP_MAGIC, NRTP_KIND_NDL, 1, 1, 0, "san=none;version=1", 0}'),
     ("any.head.needs", "plugin.c", "NRTP_HEAD_INIT(nrtp_arch_plugin, ARCH, AURORA_VERSION)",
