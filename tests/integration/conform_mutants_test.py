@@ -17,6 +17,9 @@ FAULTS = [
     ("any.query.pure", "plugin.c", "host_major == NRTP_ARCH_ABI_MAJOR ?",
      "host_major == NRTP_ARCH_ABI_MAJOR && host_minor < 5 ?"),
     ("any.load.own_query", "plugin.c", "NRTP_EXPORT const", "NRTP_EXPORT int extra;\nNRTP_EXPORT const"),
+    ("any.process.untouched", "plugin.c", "  if (self == NULL) return NRTP_RESOURCE;\n",
+     "  if (self == NULL) return NRTP_RESOURCE;\n  extern unsigned umask(unsigned);\n"
+     "  umask(077);\n"),
     ("any.head.identity", "plugin.c", "NRTP_HEAD_INIT(nrtp_arch_plugin, ARCH, AURORA_VERSION)",
      '{sizeof(nrtp_arch_plugin), NRTP_MAGIC, NRTP_KIND_NDL, 1, 1, 0, "san=none;version=1", 0}'),
     ("any.head.needs", "plugin.c", "NRTP_HEAD_INIT(nrtp_arch_plugin, ARCH, AURORA_VERSION)",
@@ -39,9 +42,6 @@ FAULTS = [
     ("arch.table.sync", "plugin.c", "[NRTP_SYNC_REQUEST_LOAD] = 6", "[NRTP_SYNC_REQUEST_LOAD] = 5"),
     ("arch.table.products", "plugin.c", "1, AURORA_CORES - 1,", "1, AURORA_CORES + 1,"),
     ("arch.attach.balanced", "plugin.c", "host->release(host->self, ctx);", "(void)host;"),
-    ("any.process.untouched", "plugin.c", "  if (self == NULL) return NRTP_RESOURCE;\n",
-     "  extern unsigned umask(unsigned);\n  umask(0);\n"
-     "  if (self == NULL) return NRTP_RESOURCE;\n"),
     ("arch.attach.arguments", "plugin.c", "  if (self == NULL) return NRTP_RESOURCE;\n", ""),
     ("arch.address.inverse", "address.c", "{0x400, 0x800, 0xC00, 0x1000}",
      "{0x400, 0x400, 0xC00, 0x1000}"),

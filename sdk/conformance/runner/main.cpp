@@ -40,8 +40,7 @@ CommandLine command_line() {
            "its query function. Each case runs in a process of its own with a time limit, so that "
            "a plugin that crashes, hangs, exits or leaves processes behind fails that case and no "
            "other. Driver layers and ports are tried on the software device. What a plugin does "
-           "not "
-           "offer is skipped and listed.",
+           "not offer is skipped and listed.",
        .footer =
            "Exit code: 0 no case failed, 1 a case failed or a report cannot be written, 2 wrong "
            "usage."},

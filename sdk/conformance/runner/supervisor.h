@@ -11,7 +11,7 @@
 namespace opennrt::conform {
 
 // How long what a case leaves behind may take to end by itself, and when it is killed.
-constexpr int kSettleMs = 200;
+constexpr int kSettleMs = 500;
 constexpr int kGraceMs = 2000;
 
 struct Supervised {
