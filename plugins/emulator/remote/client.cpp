@@ -413,7 +413,10 @@ int Client::State::connection(Connection** out) {
   std::string error;
   const Connected connected = connect(&made, nullptr, &error);
   if (connected == Connected::kRefused) return -EMFILE;  // this thread is one too many
-  if (connected != Connected::kYes) return silent ? kDaemonGone : ended();
+  if (connected != Connected::kYes) {
+    const int r = ended();
+    return silent ? kDaemonGone : r;
+  }
   *out = made.get();
   adopt_connection(std::move(made));
   return 0;
