@@ -40,6 +40,19 @@ Written print_now(std::string_view text) {
   return Written::kReaderGone;
 }
 
+std::string printable(std::string_view text) {
+  std::string out;
+  bool marked = false;  // the character has its '?'
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool more = byte >= 0x80 && byte < 0xC0;
+    if (more && marked) continue;
+    marked = byte >= 0x80;
+    out += byte >= 0x20 && byte < 0x7F ? c : '?';
+  }
+  return out;
+}
+
 int finish_output(std::string_view command, int code, int trouble) {
   errno = 0;
   if (std::fflush(stdout) != 0) note_error();

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <simdjson.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,6 +116,58 @@ TEST_F(ToolLs, SharedDeviceWithAProgram) {
                                   "[0-9]+ [^\n]*\n +fix: end it \\(kill [0-9]+\\)"));
   EXPECT_EQ(run("'" OPENNRT_DOCTOR "'", std::string(kMachine) + " NEURON_RT_VISIBLE_CORES=0"), 0)
       << out_;
+}
+
+TEST_F(ToolLs, ASocketThatIsNone) {
+  fs::create_directory(directory_ + "/s");
+  std::ofstream(directory_ + "/s/emud.sock") << "text\n";
+  EXPECT_EQ(ls("", kMachine), 1);
+  const std::string said = directory_ +
+                           "/s/emud.sock is no socket; move it away, or set emulator.socket to "
+                           "another path";
+  EXPECT_THAT(out_, HasSubstr(said + "\n"));
+  EXPECT_EQ(run("'" OPENNRT_DOCTOR "'", kMachine), 1);
+  EXPECT_THAT(out_, HasSubstr(said));
+}
+
+TEST_F(ToolLs, ADaemonThatIsStopped) {
+  start("run '" OPENNRT_MODEL "' --fill ones --executions 100000000", kMachine);
+  wait_for("output");
+  ASSERT_EQ(ls("", kMachine), 0) << errors_;
+  const std::size_t at = out_.find("opennrt-emud (pid ");
+  ASSERT_NE(at, std::string::npos);
+  const int pid = std::atoi(out_.c_str() + at + 18);
+  ASSERT_GT(pid, 1);
+  ::kill(pid, SIGSTOP);
+  const std::string number = std::to_string(pid);
+  const std::string said = "opennrt-emud (pid " + number +
+                           ") is stopped and has not answered for 2 s; kill -CONT " + number +
+                           " lets it go on, kill -9 " + number + " ends it";
+  EXPECT_EQ(ls("", kMachine), 1);
+  EXPECT_THAT(out_, HasSubstr(said + "\n"));
+  EXPECT_EQ(run("'" OPENNRT_DOCTOR "'", kMachine), 1);
+  EXPECT_THAT(out_, HasSubstr(said));
+  ::kill(pid, SIGCONT);
+  EXPECT_EQ(ls("", kMachine), 0);
+}
+
+// What a process is called does nothing to a terminal, and is UTF-8 for programs.
+TEST_F(ToolLs, NamesOfProcesses) {
+  const std::string name = directory_ + "/a\x1b[2J\x9b\xC3\xA4\xFF.neff";
+  fs::copy_file(OPENNRT_MODEL, name);
+  start("run '" + name + "' --fill ones --executions 100000000", kMachine);
+  wait_for("output");
+  EXPECT_EQ(ls("", kMachine), 0) << errors_;
+  EXPECT_THAT(out_, HasSubstr("/a [2J???.neff "));
+  for (const char c : out_) EXPECT_TRUE(c == '\n' || (c >= ' ' && c < '\x7f')) << out_;
+  EXPECT_EQ(ls("--json", kMachine), 0);
+  simdjson::dom::parser parser;
+  auto parsed = parser.parse(out_);
+  ASSERT_EQ(parsed.error(), simdjson::SUCCESS) << out_;
+  EXPECT_THAT(
+      std::string(
+          parsed.value()["devices"].at(0)["processes"].at(0)["command"].get_string().value()),
+      HasSubstr("/a [2J"));
 }
 
 TEST_F(ToolLs, DeviceFiles) {

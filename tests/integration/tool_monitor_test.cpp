@@ -5,6 +5,9 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <time.h>
+
+#include <algorithm>
 
 #include "support/exposition.h"
 #include "watch_lab.h"
@@ -42,6 +45,10 @@ class ToolMonitor : public WatchLab {
     }
     ::close(fd);
     return out;
+  }
+  static Exposition scrape(int port) {
+    const std::string answer = get(port);
+    return parse_exposition(answer.substr(answer.find("\r\n\r\n") + 4));
   }
   static std::string text(const simdjson::simdjson_result<element>& e) {
     return std::string(e.get_string().value());
@@ -123,6 +130,146 @@ TEST_F(ToolMonitor, PeriodsAddUpToWhatWasExecuted) {
   }
   EXPECT_EQ(sum, 3u * kRounds);
   EXPECT_EQ(monitor->end(SIGTERM), 0);
+}
+
+// Means and periods against what the client and this process have measured.
+TEST_F(ToolMonitor, FiguresOfAPeriodAreThoseOfTheClient) {
+  const auto now_s = [] {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+  };
+  client(1, 0);
+  client(3, 1);
+  const double begun_s = now_s();
+  const auto monitor = start("--period 0.2");
+  ASSERT_TRUE(soon([&] { return !lines(monitor->output()).empty(); })) << monitor->errors();
+  const double first_s = now_s();
+  double longest_us[2] = {};
+  constexpr std::size_t kRounds = 4;
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    for (std::size_t i = 0; i < 2; ++i) more(i);
+    for (std::size_t i = 0; i < 2; ++i) {
+      ASSERT_TRUE(soon([&] { return lines(programs_[i]->output()).size() == 4 + 2 * round; }));
+      longest_us[i] = std::max(longest_us[i], took(i));
+    }
+    // A period of its own for each round: the sample of the second line from now is new.
+    const std::size_t now = lines(monitor->output()).size();
+    ASSERT_TRUE(soon([&] { return lines(monitor->output()).size() >= now + 2; }));
+  }
+  const double last_s = now_s();
+  const std::size_t seen = lines(monitor->output()).size();
+  ASSERT_TRUE(soon([&] { return lines(monitor->output()).size() >= seen + 2; }));
+  EXPECT_EQ(monitor->end(SIGTERM), 0);
+  const double ended_s = now_s();
+
+  double periods_s = 0;
+  std::uint64_t executions[2] = {}, alone = 0, threes = 0;
+  const auto all = lines(monitor->output());
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    const element report = parsed(all[n]);
+    const auto runtimes = report["neuron_runtime_data"].get_array().value();
+    ASSERT_EQ(runtimes.size(), 2u);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const bool is_first = runtimes.at(0)["pid"].get_int64().value() == programs_[i]->pid();
+      const auto groups = runtimes.at(is_first ? 0 : 1)["report"];
+      const auto stats = groups["execution_stats"];
+      const double period_s = stats["period"].get_double().value();
+      if (i == 0 && n > 0) periods_s += period_s;
+      const auto completed = stats["execution_summary"]["completed"].get_uint64().value();
+      executions[i] += completed;
+      const auto latency = stats["latency_stats"];
+      if (completed == 0) {
+        EXPECT_TRUE(latency["mean_device_latency"].is_null());
+        continue;
+      }
+      const double mean_s = latency["mean_device_latency"].get_double().value();
+      const double last_device_s = latency["last_execution"]["device_latency"].get_double().value();
+      const double last_total_s = latency["last_execution"]["total_latency"].get_double().value();
+      const double whole_s = mean_s * static_cast<double>(completed);
+      EXPECT_GT(last_device_s, 0);
+      EXPECT_LE(last_device_s, last_total_s);
+      EXPECT_LE(last_total_s, longest_us[i] * 1e-6);
+      EXPECT_GE(whole_s, last_device_s * (1 - 1e-9));
+      EXPECT_LE(whole_s, longest_us[i] * 1e-6);
+      const auto core = groups["neuroncore_counters"]["neuroncores_in_use"][std::to_string(i)];
+      EXPECT_NEAR(core["neuroncore_utilization"].get_double().value() / 100 * period_s,
+                  std::min(whole_s, period_s), 1e-9);
+      if (completed == 1) {
+        ++alone;
+        EXPECT_NEAR(mean_s, last_device_s, 1e-9);
+        EXPECT_NEAR(latency["device_latency"]["p50"].get_double().value(), last_device_s, 1e-9);
+        EXPECT_NEAR(latency["total_latency"]["p99"].get_double().value(), last_total_s, 1e-9);
+      }
+      threes += completed == 3;
+    }
+  }
+  EXPECT_EQ(executions[0], kRounds);
+  EXPECT_EQ(executions[1], 3 * kRounds);
+  EXPECT_GE(alone, kRounds);
+  EXPECT_GT(threes, 0u);
+  // From the first line, which was there at first_s, to one that came after last_s.
+  EXPECT_GE(periods_s, last_s - first_s);
+  EXPECT_LE(periods_s, ended_s - begun_s);
+}
+
+TEST_F(ToolMonitor, ADaemonThatIsStopped) {
+  client(2, 0);
+  const auto monitor = start("--prometheus=127.0.0.1:0 --quiet --period 0.1");
+  ASSERT_TRUE(soon([&] { return monitor->errors().find("/metrics\n") != std::string::npos; }));
+  const std::string said = monitor->errors();
+  const int port = std::atoi(said.c_str() + said.find("127.0.0.1:") + 10);
+  const auto up = [&] { return scrape(port).sum("opennrt_machine_up"); };
+  EXPECT_EQ(up(), 1);
+  const pid_t pid = stop_daemon();
+  EXPECT_TRUE(soon([&] { return up() == 0; }));
+  EXPECT_EQ(scrape(port).sum("execution_status_total"), 0);
+  EXPECT_TRUE(soon([&] { return monitor->errors().find(is_stopped(pid)) != std::string::npos; }));
+  EXPECT_EQ(this->monitor("--period 0.05 --count 1"), 0);
+  EXPECT_EQ(text(parsed(lines(out_).at(0))["neuron_hardware_info"]["error"]), is_stopped(pid));
+  ::kill(pid, SIGCONT);
+  EXPECT_TRUE(soon([&] { return up() == 1; }));
+  EXPECT_EQ(monitor->end(SIGTERM), 0);
+}
+
+// Its lines are not read: the figures get old, which a scraper hears, and it ends.
+TEST_F(ToolMonitor, LinesThatNobodyReads) {
+  client(2, 0);
+  ASSERT_EQ(::mkfifo((directory_ + "/monitor").c_str(), 0600), 0);
+  const int keeps = ::open((directory_ + "/monitor").c_str(), O_RDWR | O_CLOEXEC);
+  const auto monitor = start("--prometheus=127.0.0.1:0 --period 0.05");
+  const auto errors = [&] { return Program::contents(directory_ + "/monitor.err"); };
+  ASSERT_TRUE(soon([&] { return errors().find("/metrics\n") != std::string::npos; }));
+  const std::string said = errors();
+  const int port = std::atoi(said.c_str() + said.find("127.0.0.1:") + 10);
+  EXPECT_EQ(scrape(port).sum("opennrt_machine_up"), 1);
+  EXPECT_TRUE(soon([&] { return scrape(port).sum("opennrt_machine_up") == 0; }));
+  const double at_s = scrape(port).sum("opennrt_sample_timestamp_seconds");
+  EXPECT_GT(at_s, 0);
+  EXPECT_EQ(scrape(port).types.size(), 2u);
+  EXPECT_EQ(scrape(port).sum("opennrt_sample_timestamp_seconds"), at_s);
+  EXPECT_EQ(monitor->end(SIGTERM), 0);
+  ::close(keeps);
+}
+
+TEST_F(ToolMonitor, ASampleThatNeverEnds) {
+  const std::string root = endless_root();
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    Program tool(environment(root) + "'" OPENNRT_MONITOR "' --period 0.05",
+                 directory_ + "/monitor");
+    const std::string status = "/proc/" + std::to_string(tool.pid()) + "/status";
+    // It has begun to hear signals, and waits for the file.
+    ASSERT_TRUE(soon([&] {
+      const std::string text = Program::contents(status);
+      const std::size_t at = text.find("SigBlk:");
+      constexpr std::uint64_t kHeard =
+          1u << (SIGTERM - 1) | 1u << (SIGINT - 1) | 1u << (SIGHUP - 1);
+      return at != text.npos &&
+             (std::strtoull(text.c_str() + at + 7, nullptr, 16) & kHeard) == kHeard;
+    }));
+    EXPECT_EQ(tool.end(signal), 0);
+    EXPECT_EQ(tool.output(), "");
+  }
 }
 
 TEST_F(ToolMonitor, AClientThatIsKilledIsGone) {
@@ -214,11 +361,7 @@ TEST_F(ToolMonitor, Prometheus) {
   EXPECT_EQ(m.types.at("execution_status_total"), "counter");
   // It follows.
   more(0);
-  EXPECT_TRUE(soon([&] {
-    const std::string next = get(port);
-    return parse_exposition(next.substr(next.find("\r\n\r\n") + 4))
-               .sum("execution_status_total", {who}) == 22;
-  }));
+  EXPECT_TRUE(soon([&] { return scrape(port).sum("execution_status_total", {who}) == 22; }));
   // The address is taken.
   EXPECT_EQ(this->monitor("--prometheus 127.0.0.1:" + std::to_string(port) + " --count 1"), 1);
   EXPECT_THAT(errors_, ContainsRegex("127\\.0\\.0\\.1:[0-9]+ cannot be served: .*in use"));
@@ -299,7 +442,7 @@ TEST_F(ToolMonitor, Usage) {
   EXPECT_THAT(out_, HasSubstr("usage: opennrt monitor"));
   for (const char* wrong :
        {"--nonsense", "word", "--period 0", "--period x", "--period", "--count 0", "--count -1",
-        "--prometheus=x", "--prometheus 1.2.3.4", "--quiet"}) {
+        "--prometheus=x", "--prometheus 1.2.3.4", "--prometheus ::1:80", "--quiet"}) {
     EXPECT_EQ(monitor(wrong), 2) << wrong;
     EXPECT_THAT(errors_, HasSubstr("opennrt monitor: ")) << wrong;
   }

@@ -6,6 +6,8 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 
+#include <utility>
+
 #include "watch_lab.h"
 
 namespace opennrt::test {
@@ -26,7 +28,9 @@ class ToolTop : public WatchLab {
 // The tool on a terminal of its own.
 class OnTerminal {
  public:
-  OnTerminal(const std::string& line, unsigned short columns, unsigned short rows) {
+  enum class As { kChild, kLeader };  // of a shell that stays, so that the terminal does
+  OnTerminal(const std::string& line, unsigned short columns, unsigned short rows,
+             As as = As::kChild) {
     winsize size{};
     size.ws_col = columns;
     size.ws_row = rows;
@@ -36,8 +40,8 @@ class OnTerminal {
       return;
     }
     ::setenv("TERM", "xterm", 1);
-    // The shell stays, so that the terminal does.
-    const std::string whole = line + "; echo \"ended $?\"; sleep 100";
+    const std::string whole =
+        as == As::kLeader ? "exec " + line : line + "; echo \"ended $?\"; sleep 100";
     execl("/bin/sh", "sh", "-c", whole.c_str(), nullptr);
     _exit(127);
   }
@@ -79,6 +83,23 @@ class OnTerminal {
   const std::string& seen() const { return seen_; }
   std::string rest() const { return text_; }
   void forget() { text_.clear(); }
+  pid_t pid() const { return pid_; }
+  // The exit code of a leader, or 1000 + its signal; -1: it goes on.
+  int ended() {
+    for (int i = 0; i < 3000; ++i) {
+      int status = 0;
+      if (::waitpid(pid_, &status, WNOHANG) == pid_)
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+      ::usleep(10'000);
+    }
+    return -1;
+  }
+  // Bytes that wait to be read here.
+  int unread() const {
+    int bytes = 0;
+    ::ioctl(fd_, FIONREAD, &bytes);
+    return bytes;
+  }
   // Pid of the tool, a child of the shell.
   pid_t tool() const {
     const std::string file =
@@ -162,6 +183,14 @@ TEST_F(ToolTop, NothingServesYet) {
   EXPECT_THAT(out_, HasSubstr("the kernel driver is not loaded"));
 }
 
+TEST_F(ToolTop, ASocketThatIsNone) {
+  std::filesystem::create_directory(directory_ + "/s");
+  std::ofstream(directory_ + "/s/emud.sock") << "text\n";
+  EXPECT_EQ(top("--once --interval 0.05"), 1);
+  EXPECT_THAT(out_, HasSubstr(directory_ + "/s/emud.sock is no socket; move it away, or set "
+                                           "emulator.socket to another path"));
+}
+
 TEST_F(ToolTop, OnATerminal) {
   client(7, 0);
   OnTerminal terminal(environment() + "'" OPENNRT_TOP "' --interval 0.1", 80, 24);
@@ -221,17 +250,117 @@ TEST_F(ToolTop, SignalsGiveTheTerminalBack) {
 }
 
 TEST_F(ToolTop, StoppedAndContinued) {
-  OnTerminal terminal(environment() + "'" OPENNRT_TOP "' --interval 0.1", 80, 24);
-  ASSERT_TRUE(terminal.shows("q quit"));
-  const pid_t tool = terminal.tool();
-  ::kill(tool, SIGTSTP);
-  ASSERT_TRUE(terminal.shows(kLeft));
-  ASSERT_TRUE(soon([&] { return terminal.as_before(); }));
-  ::kill(tool, SIGCONT);
-  ASSERT_TRUE(terminal.shows(kEntered));
-  ASSERT_TRUE(terminal.shows("q quit"));
+  OnTerminal terminal("set -m; " + environment() + "'" OPENNRT_TOP "' --interval 0.1; " +
+                          "echo \"stopped $?\"; read line; fg >/dev/null",
+                      80, 24);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(terminal.shows(kEntered));
+    ASSERT_TRUE(terminal.shows("q quit"));
+    EXPECT_TRUE(terminal.has_keys());
+    if (round == 1) break;
+    terminal.type("\x1a");  // ^Z
+    ASSERT_TRUE(terminal.shows(kLeft));
+    ASSERT_TRUE(terminal.shows("stopped 148"));
+    EXPECT_TRUE(terminal.as_before());
+    terminal.type("\n");
+  }
   terminal.type("q");
   ASSERT_TRUE(terminal.shows("ended 0"));
+}
+
+// Without a shell that could let it go on it goes on by itself.
+TEST_F(ToolTop, NobodyWouldContinueIt) {
+  OnTerminal terminal(environment() + "'" OPENNRT_TOP "' --interval 0.1", 80, 24,
+                      OnTerminal::As::kLeader);
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(terminal.shows(kEntered));
+    ASSERT_TRUE(terminal.shows("q quit"));
+    if (round < 2) terminal.type("\x1a");  // ^Z
+  }
+  terminal.type("q");
+  EXPECT_TRUE(terminal.shows(kLeft));
+  EXPECT_EQ(terminal.ended(), 0);
+}
+
+TEST_F(ToolTop, ASampleThatNeverEnds) {
+  const std::string line = environment(endless_root()) + "'" OPENNRT_TOP "' --interval 0.1";
+  for (const bool key : {true, false}) {
+    OnTerminal terminal(line, 80, 24, OnTerminal::As::kLeader);
+    ASSERT_TRUE(terminal.shows(kEntered));
+    if (key)
+      terminal.type("xq");
+    else
+      terminal.type("\x03");  // ^C
+    EXPECT_TRUE(terminal.shows(kLeft));
+    EXPECT_EQ(terminal.ended(), 0);
+  }
+  OnTerminal terminal(line, 80, 24);
+  ASSERT_TRUE(terminal.shows(kEntered));
+  ::kill(terminal.tool(), SIGTERM);
+  EXPECT_TRUE(terminal.shows(kLeft));
+  EXPECT_TRUE(terminal.shows("ended 143"));
+  EXPECT_TRUE(terminal.as_before());
+}
+
+TEST_F(ToolTop, ADaemonThatIsStopped) {
+  client(2, 0);
+  const std::string line = environment() + "'" OPENNRT_TOP "' --interval 0.1";
+  OnTerminal terminal(line, 300, 24);
+  ASSERT_TRUE(terminal.shows("1 processes"));
+  const pid_t pid = stop_daemon();
+  EXPECT_TRUE(terminal.shows(is_stopped(pid)));
+  EXPECT_EQ(top("--once --interval 0.05"), 1);
+  EXPECT_THAT(out_, HasSubstr(is_stopped(pid)));
+  ::kill(pid, SIGCONT);
+  EXPECT_TRUE(terminal.shows("1 processes"));
+  terminal.type("q");
+  EXPECT_TRUE(terminal.shows("ended 0"));
+}
+
+// A terminal that takes nothing: after ^S, and one that nobody reads.
+TEST_F(ToolTop, ATerminalThatTakesNothing) {
+  const std::string line = environment() + "'" OPENNRT_TOP "' --interval 0.05";
+  {
+    OnTerminal terminal(line, 80, 24);
+    ASSERT_TRUE(terminal.shows("q quit"));
+    terminal.type("\x13");  // ^S
+    ::usleep(500'000);
+    ::kill(terminal.tool(), SIGTERM);
+    EXPECT_TRUE(terminal.shows(kLeft));
+    EXPECT_TRUE(terminal.shows("ended 143"));
+    EXPECT_TRUE(terminal.as_before());
+  }
+  OnTerminal terminal(line, 300, 100, OnTerminal::As::kLeader);
+  ASSERT_TRUE(terminal.shows("q quit"));
+  int before = -1;
+  EXPECT_TRUE(soon([&] {
+    ::usleep(300'000);
+    return std::exchange(before, terminal.unread()) == terminal.unread();
+  }));
+  ::kill(terminal.pid(), SIGTERM);
+  EXPECT_EQ(terminal.ended(), 1000 + SIGTERM);
+}
+
+TEST_F(ToolTop, RatesOfAPeriod) {
+  client(3, 0);
+  Program tool(environment() + "'" OPENNRT_TOP "' --json --interval 0.2", directory_ + "/top");
+  ASSERT_TRUE(soon([&] { return !lines(tool.output()).empty(); })) << tool.errors();
+  more(0);
+  std::uint64_t sum = 0;
+  ASSERT_TRUE(soon([&] {
+    sum = 0;
+    for (const std::string& line : lines(tool.output()))
+      sum += parsed(line)["processes"].at(0)["executions"].get_uint64().value();
+    return sum >= 3;
+  }));
+  EXPECT_EQ(sum, 3u);
+  for (const std::string& line : lines(tool.output())) {
+    const element sample = parsed(line);
+    const auto process = sample["processes"].at(0);
+    EXPECT_NEAR(process["executions_per_second"].get_double().value() *
+                    sample["period"].get_double().value(),
+                static_cast<double>(process["executions"].get_uint64().value()), 1e-6);
+  }
 }
 
 TEST_F(ToolTop, ATerminalThatCannot) {

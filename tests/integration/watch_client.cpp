@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MODEL N: loads the model, executes it N times, says what it has, and stays; each
-// SIGUSR1 is N executions more.
+// MODEL N: loads the model, executes it N times, says what memory it has and how long
+// the executions took, and stays; each SIGUSR1 is N executions more.
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -22,12 +24,14 @@ int main(int argc, char** argv) {
   if (model.status() != NRT_SUCCESS) return 4;
   opennrt::test::VecAddTensors tensors(model, 1);
   for (;;) {
+    const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < std::atoi(argv[2]); ++i)
       if (tensors.execute() != NRT_SUCCESS) return 5;
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
     nrt_vnc_memory_stats_t memory{};
     size_t bytes = 0;
     if (nrt_get_vnc_memory_stats(0, &memory, sizeof memory, &bytes) != NRT_SUCCESS) return 6;
-    std::printf("used %zu\n", memory.bytes_used);
+    std::printf("used %zu took %.0f us\n", memory.bytes_used, std::ceil(took.count()));
     std::printf("ready\n");
     std::fflush(stdout);
     int signal = 0;

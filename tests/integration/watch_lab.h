@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <simdjson.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,7 +73,10 @@ class WatchLab : public ::testing::Test {
   }
   void TearDown() override {
     programs_.clear();
-    if (const pid_t pid = daemon()) ::kill(pid, SIGTERM);
+    if (const pid_t pid = daemon()) {
+      ::kill(pid, SIGTERM);
+      ::kill(pid, SIGCONT);
+    }
     soon([this] { return daemon() == 0; });
     std::filesystem::remove_all(directory_);
   }
@@ -124,6 +128,35 @@ class WatchLab : public ::testing::Test {
   }
   // So many executions more, while it runs on.
   void more(std::size_t index) { ::kill(programs_.at(index)->pid(), SIGUSR1); }
+  // Microseconds of the client's clock for the executions it was told last.
+  double took(std::size_t index) const {
+    const std::string text = programs_.at(index)->output();
+    return std::strtod(text.c_str() + text.rfind("took ") + 5, nullptr);
+  }
+  // The daemon does nothing from now on; its pid.
+  pid_t stop_daemon() {
+    const pid_t pid = daemon();
+    EXPECT_GT(pid, 0);
+    ::kill(pid, SIGSTOP);
+    EXPECT_TRUE(soon([&] {
+      return Program::contents("/proc/" + std::to_string(pid) + "/stat").find(") T ") !=
+             std::string::npos;
+    }));
+    return pid;
+  }
+  static std::string is_stopped(pid_t pid) {
+    const std::string number = std::to_string(pid);
+    return "opennrt-emud (pid " + number +
+           ") is stopped and has not answered for 2 s; kill -CONT " + number +
+           " lets it go on, kill -9 " + number + " ends it";
+  }
+  // Below it a sample of the kernel's devices never ends.
+  std::string endless_root() const {
+    const std::string root = directory_ + "/root";
+    std::filesystem::create_directories(root + "/sys/module/neuron");
+    EXPECT_EQ(::mkfifo((root + "/sys/module/neuron/version").c_str(), 0600), 0);
+    return "OPENNRT_DEVICE=kernel OPENNRT_TEST_ROOT=" + root;
+  }
   bool soon(const std::function<bool()>& holds) {
     for (int i = 0; i < 3000; ++i) {
       if (holds()) return true;

@@ -21,28 +21,39 @@ constexpr std::chrono::microseconds kEager{50};
 
 constexpr std::size_t kShort = 512;  // payload that is copied beside its head
 
+// /proc/PID/stat from field 3 on, empty when there is no such process.
+struct Stat {
+  explicit Stat(pid_t pid) {
+    char path[48];
+    std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    const ssize_t n = read(fd, text, sizeof text - 1);
+    ::close(fd);
+    if (n <= 0) return;
+    text[n] = '\0';
+    // The name in field 2 may hold anything, so count from its end.
+    const char* end = std::strrchr(text, ')');
+    if (end != nullptr && end[1] == ' ') fields = end + 2;
+  }
+  char text[1024];
+  const char* fields = "";
+};
+
 }  // namespace
 
 std::uint64_t process_start_time(pid_t pid) {
-  char path[48];
-  std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(pid));
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  char text[1024];
-  const ssize_t n = read(fd, text, sizeof text - 1);
-  ::close(fd);
-  if (n <= 0) return 0;
-  text[n] = '\0';
-  // Field 22; the name in field 2 may hold anything, so count from its end.
-  const char* p = std::strrchr(text, ')');
-  unsigned long long start = 0;
-  if (!p || std::sscanf(p + 2,
-                        "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-                        "%*d %llu",
-                        &start) != 1)
+  const Stat stat(pid);
+  unsigned long long start = 0;  // field 22
+  if (std::sscanf(stat.fields,
+                  "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+                  "%llu",
+                  &start) != 1)
     return 0;
   return start;
 }
+
+char process_state(pid_t pid) { return Stat(pid).fields[0]; }
 
 void Channel::close() {
   if (fd_ >= 0) ::close(fd_);

@@ -21,6 +21,8 @@ struct Message {
 
 // Start time of a process in clock ticks since boot, 0 when there is none.
 std::uint64_t process_start_time(pid_t pid);
+// State letter of proc(5), 'T' of one that is stopped; 0 when there is none.
+char process_state(pid_t pid);
 
 class Channel {
  public:

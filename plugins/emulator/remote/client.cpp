@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <map>
@@ -27,9 +28,6 @@ namespace opennrt::emu::remote {
 
 namespace {
 
-// Longest time that one request takes in the daemon, with much room: core init
-// waits 5 s, a large copy seconds.
-constexpr time_t kAnswerSeconds = 120;
 constexpr int kEndMs = 500;  // from the end of a connection to that of its process
 constexpr std::uint32_t kShortestSleepUs = 200;
 constexpr std::uint64_t kPage = 4096;
@@ -40,6 +38,24 @@ std::uint64_t number(const void* p) {
 }
 std::string text_of(const Message& message) {
   return std::string(reinterpret_cast<const char*>(message.payload), message.head.bytes);
+}
+
+// Why it does not answer, and what to do.
+std::string unanswered(std::uint32_t pid, std::uint32_t patience_ms) {
+  const std::string number = std::to_string(pid);
+  const std::string who = "opennrt-emud (pid " + number + ") ";
+  char seconds[24];
+  std::snprintf(seconds, sizeof seconds, "%g s", patience_ms / 1000.0);
+  const std::string late = "has not answered for " + std::string(seconds);
+  const std::string end = "kill -9 " + number + " ends it";
+  switch (process_state(static_cast<pid_t>(pid))) {
+    case 'T':
+      return who + "is stopped and " + late + "; kill -CONT " + number + " lets it go on, " + end;
+    case 't':
+      return who + "is stopped by a debugger and " + late + "; let it go on there, or " + end;
+    default:
+      return who + late + "; if it stays so, " + end;
+  }
 }
 
 // A connection of one thread.
@@ -150,8 +166,8 @@ struct Client::State {
   int take_identity();
   enum class Connected { kYes, kRetry, kNobody, kRefused, kFailed };
   Connected connect(std::unique_ptr<Connection>* out, const ForkToken* token, std::string* error);
-  Connected greet(Connection& connection, const ForkToken* token, std::uint32_t* daemon,
-                  std::string* error);
+  Connected greet(Connection& connection, const ForkToken* token, std::uint32_t peer,
+                  std::uint32_t* daemon, std::string* error);
   int attach(std::string* error);
   int connection(Connection** out);
   void adopt_connection(std::unique_ptr<Connection> connection);
@@ -202,9 +218,10 @@ int Client::State::take_identity() {
   return 0;
 }
 
-// Says hello and takes the welcome.
+// Says hello and takes the welcome. peer: pid of who serves the socket, 0: not known.
 Client::State::Connected Client::State::greet(Connection& connection, const ForkToken* token,
-                                              std::uint32_t* daemon, std::string* error) {
+                                              std::uint32_t peer, std::uint32_t* daemon,
+                                              std::string* error) {
   std::string payload(sizeof(Hello), '\0');
   std::strncpy(payload.data(), OPENNRT_VERSION, sizeof(Hello) - 1);
   for (const Setting& s : options.settings) payload += s.first + "=" + s.second + "\n";
@@ -223,6 +240,11 @@ Client::State::Connected Client::State::greet(Connection& connection, const Fork
   // A refusal may have come, and the end, before the hello was on its way.
   if (r == 0 || r == -EPIPE) r = connection.channel.receive(&reply, true);
   if (r == -EPIPE || r == -ECONNRESET) return Connected::kRetry;  // it was just ending
+  if (r == -ETIMEDOUT) silent = true;
+  if (r == -ETIMEDOUT && peer != 0) {
+    *error = unanswered(peer, options.patience_ms);
+    return Connected::kFailed;
+  }
   if (r != 0) {
     *error = "the daemon behind " + socket + " does not answer: " + std::strerror(-r);
     return Connected::kFailed;
@@ -262,9 +284,19 @@ Client::State::Connected Client::State::connect(std::unique_ptr<Connection>* out
   if (!socket_address(socket, &address, error)) return Connected::kFailed;
   auto made = std::make_unique<Connection>(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   const int fd = made->channel.fd();
+  // Connecting waits, too, when more wait already than the queue holds.
+  const timeval patience{static_cast<time_t>(options.patience_ms / 1000),
+                         static_cast<suseconds_t>(options.patience_ms % 1000 * 1000)};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   if (fd < 0 || ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     const int reason = errno;
     if (fd >= 0 && (reason == ENOENT || reason == ECONNREFUSED)) return Connected::kNobody;
+    if (fd >= 0 && reason == EAGAIN) {
+      silent = true;
+      *error = "the daemon behind " + socket + " takes no connection; if it stays so, end it";
+      return Connected::kFailed;
+    }
     *error = "no connection to " + socket + ": " + std::strerror(reason) +
              (reason == EACCES || reason == EPERM
                   ? "; it belongs to another user, set emulator.socket to a path of your own"
@@ -279,13 +311,11 @@ Client::State::Connected Client::State::connect(std::unique_ptr<Connection>* out
     return Connected::kFailed;
   }
   if (pid != 0 && static_cast<std::uint32_t>(peer.pid) != pid) return Connected::kNobody;
-  const timeval patience{kAnswerSeconds, 0};
-  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   // The number that the daemon says, which shares our pid namespace or refuses: who
   // came before it served sees behind the socket the service manager that made it.
   std::uint32_t daemon = 0;
-  const Connected greeted = greet(*made, token, &daemon, error);
+  const Connected greeted =
+      greet(*made, token, static_cast<std::uint32_t>(peer.pid), &daemon, error);
   if (greeted != Connected::kYes) return greeted;
   if (pid == 0) {
     pid = daemon;
@@ -372,6 +402,7 @@ int Client::State::ended() {
 int Client::State::connection(Connection** out) {
   if (!mine()) return -EACCES;
   if (gone.load(std::memory_order_relaxed)) return kDaemonGone;
+  if (options.watch && silent.load(std::memory_order_relaxed)) return kDaemonGone;
   if (auto* list = static_cast<std::vector<Connection*>*>(pthread_getspecific(registry().key)))
     for (Connection* c : *list)
       if (c->owner == this) {
@@ -382,7 +413,10 @@ int Client::State::connection(Connection** out) {
   std::string error;
   const Connected connected = connect(&made, nullptr, &error);
   if (connected == Connected::kRefused) return -EMFILE;  // this thread is one too many
-  if (connected != Connected::kYes) return ended();
+  if (connected != Connected::kYes) {
+    const int r = ended();
+    return silent ? kDaemonGone : r;
+  }
   *out = made.get();
   adopt_connection(std::move(made));
   return 0;
@@ -720,8 +754,7 @@ void Client::cancel(const ForkToken& token) {
 std::string Client::lost() const {
   const std::string who = "opennrt-emud (pid " + std::to_string(state_->pid) + ")";
   if (!state_->gone)
-    return state_->silent ? who + " has not answered for " + std::to_string(kAnswerSeconds) + " s"
-                          : "";
+    return state_->silent ? unanswered(state_->pid, state_->options.patience_ms) : "";
   const SharedPage& page = *state_->page;
   const std::int32_t signal = __atomic_load_n(&page.end_signal, __ATOMIC_ACQUIRE);
   if (signal > 0) return who + " has ended by signal " + std::to_string(signal);

@@ -35,7 +35,12 @@ struct Options {
   std::string socket;  // empty: default_socket()
   std::string daemon;  // path of opennrt-emud, empty: find_daemon()
   bool start = true;   // start the daemon when none serves the socket
-  bool watch = false;  // only looks: does not keep a daemon that is idle
+  // Only looks: does not keep a daemon that is idle, and has lost one that did not
+  // answer in time, so that all its calls together wait no longer.
+  bool watch = false;
+  // Longest time that an answer takes, by default with much room: core init waits
+  // 5 s, a large copy seconds.
+  std::uint32_t patience_ms = 120'000;
   // What the machine must be: emulator.* keys and their values. A daemon that is
   // started gets them too; a running one with other values is refused.
   std::vector<Setting> settings;
@@ -91,7 +96,8 @@ class Client {
   int adopt(const ForkToken& token);
   void cancel(const ForkToken& token);
 
-  // Empty while the daemon lives; else its pid and how it ended, as far as known.
+  // Empty while the daemon lives and answers; else its pid and how it ended, as far as
+  // known, or why it does not answer and what to do.
   std::string lost() const;
   std::uint32_t daemon_pid() const;
   // Where the daemon writes its log.

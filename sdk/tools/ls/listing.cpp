@@ -214,13 +214,8 @@ void collect_daemon(Surroundings& here, std::unique_ptr<emu::remote::Client>* ke
   std::string error;
   std::unique_ptr<emu::remote::Client>& client = *kept;
   if (client == nullptr) error = here.socket_trouble();
-  if (client == nullptr && error.empty()) {
-    emu::remote::Options options;
-    options.socket = socket;
-    options.start = false;
-    options.watch = true;
-    client = emu::remote::Client::attach(options, &error);
-  }
+  if (client == nullptr && error.empty())
+    client = emu::remote::Client::attach(here.watch_options(), &error);
   if (client == nullptr) {
     // Not there yet is no fault: the next program starts it.
     out->good = error.starts_with("nothing serves");

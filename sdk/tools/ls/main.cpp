@@ -8,6 +8,7 @@
 #include "json_text.h"
 #include "log/log.h"
 #include "ls/listing.h"
+#include "output.h"
 
 namespace {
 
@@ -30,8 +31,8 @@ std::string logical_range(const Device& device) {
 }
 
 void print_devices(const Listing& list) {
-  std::printf("driver   %s, %s\nproduct  %s\n", or_dash(list.driver).c_str(),
-              list.served_by.c_str(), or_dash(list.product).c_str());
+  std::printf("driver   %s, %s\nproduct  %s\n", printable(or_dash(list.driver)).c_str(),
+              list.served_by.c_str(), printable(or_dash(list.product)).c_str());
   std::printf("%-7s %-12s %-9s %-6s %-8s %15s / %s\n", "device", "silicon", "arch", "cores",
               "logical", "memory used", "total");
   for (const Device& d : list.devices)

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "output.h"
 #include "remote/channel.h"
 
 namespace opennrt::tools {
@@ -42,7 +43,7 @@ Holder holder_of(long pid, const std::string& command) {
 
 std::string described(const Holder& holder) {
   std::string text =
-      "pid " + std::to_string(holder.pid) + " (" + holder.command + ")" + holder.state;
+      "pid " + std::to_string(holder.pid) + " (" + printable(holder.command) + ")" + holder.state;
   if (holder.running_s >= 0)
     text += ", running for " + std::to_string(static_cast<long>(holder.running_s)) + " s";
   return text;

@@ -16,6 +16,7 @@ struct Holder {
 
 // command: empty: as /proc tells it.
 Holder holder_of(long pid, const std::string& command = "");
+// For people: nothing of the command that a terminal would obey.
 std::string described(const Holder& holder);
 
 // Processes that have the file open, as far as this user may see them.

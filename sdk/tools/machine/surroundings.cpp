@@ -9,8 +9,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "remote/client.h"
-
 namespace opennrt::tools {
 
 namespace {
@@ -76,19 +74,29 @@ std::string Surroundings::socket() const {
 
 std::string Surroundings::socket_trouble() const {
   struct stat info{};
-  if (::stat(socket().c_str(), &info) == 0) return "";
+  if (::stat(socket().c_str(), &info) == 0)
+    return S_ISSOCK(info.st_mode)
+               ? ""
+               : socket() + " is no socket; move it away, or set emulator.socket to another path";
   if (errno == ENOENT || errno == ENOTDIR) return "nothing serves " + socket();
   return socket() + ": " + std::strerror(errno) +
          "; it belongs to another user, set emulator.socket to a path of your own";
 }
 
+emu::remote::Options Surroundings::watch_options() const {
+  emu::remote::Options options;
+  options.socket = socket();
+  options.start = false;
+  options.watch = true;
+  options.patience_ms = kPatienceMs;
+  return options;
+}
+
 bool Surroundings::daemon_serves(std::string* error) {
   if (!asked_) {
     refusal_ = socket_trouble();
-    emu::remote::Options options;
-    options.socket = socket();
-    options.start = false;
-    serves_ = refusal_.empty() && emu::remote::Client::attach(options, &refusal_) != nullptr;
+    serves_ =
+        refusal_.empty() && emu::remote::Client::attach(watch_options(), &refusal_) != nullptr;
   }
   asked_ = true;
   *error = refusal_;

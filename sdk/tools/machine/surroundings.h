@@ -5,6 +5,7 @@
 // anything.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "config/config.h"
 #include "link/libraries.h"
 #include "plugin/loader.h"
+#include "remote/client.h"
 
 namespace opennrt::tools {
 
@@ -43,6 +45,10 @@ class Surroundings {
   // Empty: the socket is there; "nothing serves ..." where a daemon may be started;
   // else why it cannot be reached.
   std::string socket_trouble() const;
+  // Of who only looks at what is served there: starts nothing, keeps nothing, and waits
+  // for no answer longer than kPatienceMs.
+  static constexpr std::uint32_t kPatienceMs = 2000;
+  emu::remote::Options watch_options() const;
   // A daemon answers there. *error: why not.
   bool daemon_serves(std::string* error);
 

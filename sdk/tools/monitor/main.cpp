@@ -2,19 +2,18 @@
 //
 // opennrt-monitor, which `opennrt monitor` runs: what the processes on the devices do,
 // as JSON lines and for Prometheus.
-#include <Poco/Exception.h>
-#include <signal.h>
-
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "command_line.h"
 #include "log/log.h"
+#include "monitor/bell.h"
 #include "monitor/endpoint.h"
 #include "monitor/metrics.h"
 #include "monitor/report.h"
@@ -25,6 +24,10 @@
 namespace {
 
 using namespace opennrt::tools;
+
+// When a sample is too old to be told, the longer one: a device that does not answer
+// is told before.
+constexpr double kStalePeriods = 3, kStaleSeconds = 3;
 
 struct Options {
   bool quiet = false;
@@ -42,7 +45,8 @@ CommandLine command_line() {
            "the processes on the devices, as they count them in their data stores, and the load of "
            "the host. Names are those of neuron-monitor; what is not known is null, with a reason "
            "in `error`. Counts are of the period before the line. Starts no software device, keeps "
-           "none, and holds no device.",
+           "none, and holds no device. Metrics of a sample that is older than three periods are "
+           "not served: opennrt_machine_up is 0 then.",
        .footer = "Exit code: 0 when it was told to end, also by a closed pipe or a signal; 1 when "
                  "standard output or the address fails, or settings are wrong."},
       {Option("period", "p", "time between two lines (default 5)").argument("SECONDS"),
@@ -77,34 +81,12 @@ Options options_of(const Arguments& arguments) {
   return out;
 }
 
-// Sleeps, or hears that it is to end.
-class Bell {
- public:
-  Bell() {
-    sigemptyset(&signals_);
-    for (const int s : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals_, s);
-    // Threads that are made later do not take them.
-    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  }
-  // False: a signal came.
-  bool sleep_until(double at_s) const {
-    for (;;) {
-      timespec now{};
-      clock_gettime(CLOCK_MONOTONIC, &now);
-      const double left =
-          at_s - static_cast<double>(now.tv_sec) - static_cast<double>(now.tv_nsec) * 1e-9;
-      const double wait_s = left > 0 ? left : 0;
-      const timespec wait{
-          static_cast<time_t>(wait_s),
-          static_cast<long>((wait_s - static_cast<double>(static_cast<time_t>(wait_s))) * 1e9)};
-      if (sigtimedwait(&signals_, nullptr, &wait) >= 0) return false;
-      if (left <= 0) return true;
-    }
-  }
-
- private:
-  sigset_t signals_{};
-};
+// From then on the figures of a sample say nothing of now.
+Page::Clock::time_point stale_from(const Sample& sample, double period_s) {
+  const double age_s = std::max(kStalePeriods * period_s, kStaleSeconds);
+  return Page::Clock::time_point(std::chrono::duration_cast<Page::Clock::duration>(
+      std::chrono::duration<double>(sample.at_s + age_s)));
+}
 
 // The reason, once for each time that it changes.
 void tell_reason(const Sample& sample, std::string* told) {
@@ -116,7 +98,7 @@ void tell_reason(const Sample& sample, std::string* told) {
 }
 
 int watch(const Options& options, Surroundings& here) {
-  const Bell bell;
+  Bell bell;
   Page page;
   std::unique_ptr<Endpoint> endpoint;
   Source source(here);
@@ -124,12 +106,13 @@ int watch(const Options& options, Surroundings& here) {
   Sample before = source.take();
   tell_reason(before, &told);
   if (options.address) {
-    page.set(metrics_of(before, figures_of(nullptr, before)));
+    page.set(metrics_of(before, figures_of(nullptr, before)), stale_metrics_of(before),
+             stale_from(before, options.period_s));
     try {
       endpoint = std::make_unique<Endpoint>(*options.address, page);
-    } catch (const Poco::Exception& e) {
+    } catch (const std::system_error& e) {
       std::fprintf(stderr, "opennrt monitor: %s cannot be served: %s\n",
-                   options.address->toString().c_str(), e.displayText().c_str());
+                   options.address->toString().c_str(), e.code().message().c_str());
       return 1;
     }
     std::fprintf(stderr, "opennrt monitor: serves http://%s/metrics\n",
@@ -143,7 +126,8 @@ int watch(const Options& options, Surroundings& here) {
     Sample now = source.take();
     const PeriodFigures figures = figures_of(&before, now);
     tell_reason(now, &told);
-    if (endpoint) page.set(metrics_of(now, figures));
+    if (endpoint)
+      page.set(metrics_of(now, figures), stale_metrics_of(now), stale_from(now, options.period_s));
     if (!options.quiet) {
       const Written written = print_now(report_of(now, figures) + "\n");
       if (written != Written::kYes) return written == Written::kReaderGone ? 0 : 1;

@@ -49,6 +49,7 @@ class Writer {
     base_ = {{"instance_type", sample.machine.product}};
   }
   std::string text() {
+    up(!sample_.machine.devices.empty());
     machine();
     cores();
     processes();
@@ -56,7 +57,19 @@ class Writer {
     return out_.text();
   }
 
+  std::string stale_text() {
+    up(false);
+    return out_.text();
+  }
+
  private:
+  void up(bool is) {
+    out_.family("opennrt_machine_up", "gauge", "1 if there are devices, and figures that are new");
+    out_.sample(base_, is ? 1.0 : 0.0);
+    out_.family("opennrt_sample_timestamp_seconds", "gauge",
+                "When the figures were taken, since 1970");
+    out_.sample({}, sample_.wall_s);
+  }
   Labels with(Labels more) const {
     Labels all = base_;
     for (auto& label : more) all.push_back(std::move(label));
@@ -70,13 +83,10 @@ class Writer {
 
   void machine() {
     const Listing& machine = sample_.machine;
-    const bool up = !machine.devices.empty();
-    out_.family("opennrt_machine_up", "gauge", "1 if there are devices to look at");
-    out_.sample(base_, up ? 1.0 : 0.0);
     out_.family("instance_info", "gauge", "Type of the machine");
     if (!machine.product.empty()) out_.sample(base_, 1.0);
     out_.family("neuron_hardware_info", "gauge", "Devices of the machine");
-    if (up) {
+    if (!machine.devices.empty()) {
       const Device& first = machine.devices.front();
       out_.sample(
           with({{"neuron_device_count", std::to_string(machine.devices.size())},
@@ -224,6 +234,10 @@ std::string label_text(std::string_view text) {
 
 std::string metrics_of(const Sample& sample, const PeriodFigures& figures) {
   return Writer(sample, figures).text();
+}
+
+std::string stale_metrics_of(const Sample& sample) {
+  return Writer(sample, PeriodFigures()).stale_text();
 }
 
 }  // namespace opennrt::tools

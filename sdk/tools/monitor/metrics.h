@@ -14,6 +14,8 @@ namespace opennrt::tools {
 inline constexpr char kMetricsType[] = "text/plain; version=0.0.4; charset=utf-8";
 
 std::string metrics_of(const Sample& sample, const PeriodFigures& figures);
+// Once the sample is too old to tell of now: that nothing is known, and since when.
+std::string stale_metrics_of(const Sample& sample);
 // A label's value between its quotes.
 std::string label_text(std::string_view text);
 

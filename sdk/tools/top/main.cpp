@@ -3,6 +3,7 @@
 // opennrt-top, which `opennrt top` runs: devices, cores, processes and models, live.
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -13,6 +14,7 @@
 #include "command_line.h"
 #include "log/log.h"
 #include "output.h"
+#include "top/sampler.h"
 #include "top/screen.h"
 #include "top/terminal.h"
 #include "watch/period.h"
@@ -21,6 +23,9 @@
 namespace {
 
 using namespace opennrt::tools;
+
+constexpr double kNever = 1e9;  // seconds
+constexpr std::chrono::milliseconds kEndPatience{200};
 
 struct Options {
   bool json = false;
@@ -103,17 +108,19 @@ int batch(const Options& options, Surroundings& here) {
 }
 
 // Returns the signal that ended it; 0: q, or the terminal is gone.
-int live(const Options& options, Surroundings& here, Terminal& terminal) {
-  Source source(here);
-  std::optional<Sample> before;
-  Sample now = source.take();
-  PeriodFigures figures = figures_of(nullptr, now);
+int live(const Options& options, Sampler& sampler, Terminal& terminal) {
+  std::optional<Sample> now;
+  PeriodFigures figures;
   Look look{.sort = options.sort, .interval_s = options.interval_s};
+  bool asked = true;
+  sampler.ask();
   for (;;) {
     terminal.size(&look.columns, &look.rows);
-    if (!terminal.draw(screen_of(now, figures, look))) return 0;
+    if (now && !terminal.draw(screen_of(*now, figures, look))) return 0;
+    const bool waits = asked || look.paused;
     char key = 0;
-    switch (terminal.wait(now.at_s + (look.paused ? kLongestPeriod : options.interval_s), &key)) {
+    switch (terminal.wait((now ? now->at_s : 0) + (waits ? kNever : options.interval_s),
+                          sampler.ready(), &key)) {
       case Terminal::Event::kEnd:
         return terminal.ending();
       case Terminal::Event::kKey:
@@ -122,10 +129,16 @@ int live(const Options& options, Surroundings& here, Terminal& terminal) {
         if (key == 'p' || key == 'P') look.paused = !look.paused;
         break;
       case Terminal::Event::kTime:
-        if (look.paused) break;
-        before = std::move(now);
-        now = source.take();
-        figures = figures_of(&*before, now);
+        if (waits) break;
+        asked = true;
+        sampler.ask();
+        break;
+      case Terminal::Event::kReady:
+        if (std::optional<Sample> next = sampler.take()) {
+          asked = false;
+          figures = figures_of(now ? &*now : nullptr, *next);
+          now = std::move(next);
+        }
         break;
       case Terminal::Event::kResized:
         break;
@@ -140,6 +153,7 @@ int show(Options options) {
     if (terminal_asked) options.batch = 1;
     return batch(options, here);
   }
+  Sampler sampler(here);
   int signal = 0;
   {
     Terminal terminal;
@@ -147,15 +161,19 @@ int show(Options options) {
       std::fprintf(stderr, "opennrt top: %s\n", terminal.error().c_str());
       return 1;
     }
-    signal = live(options, here, terminal);
+    signal = live(options, sampler, terminal);
   }
-  if (signal == 0 || signal == SIGINT) return 0;
+  if (signal == 0 || signal == SIGINT) {
+    // Nobody waits for a sample that nobody will see.
+    if (!sampler.idle_within(kEndPatience)) ::_exit(0);
+    return 0;
+  }
   // Ends by it, now that the terminal is as it was.
   std::signal(signal, SIG_DFL);
   sigset_t one;
   sigemptyset(&one);
   sigaddset(&one, signal);
-  ::sigprocmask(SIG_UNBLOCK, &one, nullptr);
+  ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
   ::raise(signal);
   return 1;
 }

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <map>
 
+#include "output.h"
+
 namespace opennrt::tools {
 
 namespace {
@@ -363,16 +365,6 @@ std::string short_bytes(std::optional<std::uint64_t> bytes) {
     ++unit;
   }
   return format("%.1f %s", value, kUnits[unit]);
-}
-
-std::string printable(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x80 && byte < 0xC0) continue;  // of a character that has its '?' already
-    out += byte >= 0x20 && byte < 0x7F ? c : '?';
-  }
-  return out;
 }
 
 }  // namespace opennrt::tools

@@ -40,7 +40,5 @@ std::string json_of(const Sample& sample, const PeriodFigures& figures);
 
 // Bytes for people: "1.5 GiB".
 std::string short_bytes(std::optional<std::uint64_t> bytes);
-// ASCII only, a '?' for each other character.
-std::string printable(const std::string& text);
 
 }  // namespace opennrt::tools

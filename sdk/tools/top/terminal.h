@@ -2,7 +2,7 @@
 //
 // The terminal while a full-screen tool has it: keys without a line, a screen of its
 // own, no cursor. Given back as it was when this ends, when the process is stopped,
-// and before a signal ends it.
+// and before a signal ends it. One that takes no output keeps nobody from ending.
 //
 // One at a time; signals are handled on the thread that made it.
 #pragma once
@@ -29,12 +29,13 @@ class Terminal {
   const std::string& error() const { return error_; }
 
   void size(std::size_t* columns, std::size_t* rows) const;
-  // False: the terminal is gone.
+  // False: the terminal is gone. A signal that ends ends this, too.
   bool draw(const std::vector<ScreenLine>& lines);
 
-  enum class Event { kTime, kKey, kResized, kEnd };
-  // Until the time of CLOCK_MONOTONIC, a key, another size, or a signal that ends.
-  Event wait(double until_s, char* key);
+  enum class Event { kTime, kKey, kReady, kResized, kEnd };
+  // Until the time of CLOCK_MONOTONIC, a key, something to read from `ready`, another
+  // size, or a signal that ends.
+  Event wait(double until_s, int ready, char* key);
   // The signal of kEnd; 0: the terminal is gone.
   int ending() const;
 
@@ -42,9 +43,11 @@ class Terminal {
   void enter();
   void leave();
   void stop();
+  bool write_all(const char* text, std::size_t bytes);
 
   std::string error_;
   bool entered_ = false, has_keys_ = false;
+  int out_ = -1;  // the terminal
   termios before_{};
   sigset_t mask_{};
 };

@@ -47,6 +47,51 @@ class Daemon : public ::testing::Test {
   std::vector<std::uint32_t> started;
 };
 
+// Of one that is stopped everybody hears in time, and what to do.
+TEST_F(Daemon, OneThatIsStopped) {
+  std::string error;
+  auto client = attach(&error);
+  ASSERT_TRUE(client) << error;
+  const std::uint32_t pid = client->daemon_pid();
+  Options o;
+  o.socket = socket();
+  o.start = false;
+  o.patience_ms = 500;
+  const auto program = Client::attach(o, &error);
+  o.watch = true;
+  const auto watcher = Client::attach(o, &error);
+  ASSERT_TRUE(program && watcher) << error;
+  EXPECT_EQ(watcher->exists("/dev/neuron0"), 1);
+  ASSERT_EQ(kill(static_cast<pid_t>(pid), SIGSTOP), 0);
+  ASSERT_TRUE(soon([&] { return process_state(static_cast<pid_t>(pid)) == 'T'; }));
+
+  const std::string number = std::to_string(pid);
+  const std::string said = "opennrt-emud (pid " + number +
+                           ") is stopped and has not answered for 0.5 s; kill -CONT " + number +
+                           " lets it go on, kill -9 " + number + " ends it";
+  EXPECT_FALSE(Client::attach(o, &error));
+  EXPECT_EQ(error, said);
+  // A watcher waits once, whatever it asks then.
+  char text[64];
+  std::string reply;
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_EQ(watcher->read_text("/sys/module/neuron/version", text, sizeof text), kDaemonGone);
+    ASSERT_EQ(watcher->control("owners", &reply), kDaemonGone);
+    ASSERT_EQ(watcher->exists("/dev/neuron0"), kDaemonGone);
+  }
+  EXPECT_EQ(watcher->lost(), said);
+  EXPECT_EQ(program->exists("/dev/neuron0"), kDaemonGone);
+  EXPECT_EQ(program->lost(), said);
+
+  ASSERT_EQ(kill(static_cast<pid_t>(pid), SIGCONT), 0);
+  EXPECT_EQ(watcher->exists("/dev/neuron0"), kDaemonGone);
+  EXPECT_EQ(program->exists("/dev/neuron0"), 1);
+  const auto next = Client::attach(o, &error);
+  ASSERT_TRUE(next) << error;
+  EXPECT_EQ(next->exists("/dev/neuron0"), 1);
+  EXPECT_EQ(next->lost(), "");
+}
+
 TEST_F(Daemon, StartsOnDemandAndEndsWhenIdle) {
   std::string error;
   auto client = attach(&error);

@@ -411,6 +411,27 @@ TEST_F(Settings, AnotherMachineIsRefusedWithBothValues) {
   EXPECT_FALSE(attach_with({{"emulator.devices", std::string(70'000, '1')}}, &error));
 }
 
+// Who serves the socket and says nothing, and one whose queue is full.
+TEST_F(Settings, WhoNeverAnswers) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, directory.file("socket").c_str(), sizeof address.sun_path - 1);
+  const int listener = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  Options o = options();
+  o.patience_ms = 100;
+  std::string error;
+  EXPECT_FALSE(Client::attach(o, &error));
+  const std::string pid = std::to_string(getpid());
+  EXPECT_EQ(error, "opennrt-emud (pid " + pid +
+                       ") has not answered for 0.1 s; if it stays so, kill -9 " + pid + " ends it");
+  EXPECT_TRUE(soon([&] {
+    return !Client::attach(o, &error) && error.find(" takes no connection; ") != std::string::npos;
+  })) << error;
+  ::close(listener);
+}
+
 }  // namespace
 
 }  // namespace opennrt::emu::remote::test

@@ -120,6 +120,19 @@ TEST_F(Reports, ShapeOfTheEcosystem) {
   EXPECT_TRUE(ecc["mem_ecc_uncorrected"].is_null());
 }
 
+// Of a sample that is too old only that, and when it was.
+TEST_F(Reports, SamplesThatAreTooOld) {
+  now_.wall_s = 1'700'000'000.5;
+  EXPECT_EQ(metrics().sum("opennrt_machine_up"), 1);
+  EXPECT_EQ(metrics().sum("opennrt_sample_timestamp_seconds"), 1'700'000'000.5);
+  const Exposition stale = parse_exposition(stale_metrics_of(now_));
+  EXPECT_EQ(stale.error, "");
+  EXPECT_EQ(stale.types.size(), 2u);
+  EXPECT_EQ(stale.types.count("opennrt_machine_up"), 1u);
+  EXPECT_EQ(stale.sum("opennrt_machine_up"), 0);
+  EXPECT_EQ(stale.sum("opennrt_sample_timestamp_seconds"), 1'700'000'000.5);
+}
+
 TEST_F(Reports, PercentilesOnlyWhereTheyAreKnown) {
   auto latency =
       report()["neuron_runtime_data"].at(0)["report"]["execution_stats"]["latency_stats"];
