@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "plugin/loader.h"
+#include "plugin_path.h"
 
 namespace opennrt::tools {
 namespace {
@@ -24,7 +25,7 @@ void add_own_plugins(config::Environment& environment) {
     std::error_code error;
     if (!std::filesystem::is_directory(plugins, error)) continue;
     std::string& path = environment["OPENNRT_PLUGIN_PATH"];
-    path += (path.empty() ? "" : ":") + plugins.string();
+    path = with_plugin_directory(path, plugins.string());
   }
 }
 

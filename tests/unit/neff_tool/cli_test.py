@@ -80,6 +80,21 @@ class NeffCommand(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("target     sunda", done.stdout)
 
+    def test_info_with_plugins_below_a_colon(self):
+        copy = self.dir / "a:b" / "bin" / "opennrt-neff"
+        copy.parent.mkdir(parents=True)
+        copy.write_bytes(pathlib.Path(TOOL).read_bytes())
+        copy.chmod(0o755)
+        (self.dir / "a:b" / "lib").mkdir()
+        plugins = pathlib.Path(TOOL).resolve().parent.parent / "lib" / "plugins"
+        (self.dir / "a:b" / "lib" / "plugins").symlink_to(plugins)
+        for path in ({}, {"OPENNRT_PLUGIN_PATH": "/gone:/away"}):
+            done = subprocess.run([copy, "info", "--json", self.model], capture_output=True, text=True,
+                                  env={"PATH": os.environ["PATH"], **path})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            names = [p["product"] for p in json.loads(done.stdout)["products"]]
+            self.assertIn("trn1.2xlarge", names)
+
     def test_tree(self):
         members = json.loads(run("tree", "--json", self.model).stdout)["members"]
         kinds = {m["name"]: m["kind"] for m in members}
