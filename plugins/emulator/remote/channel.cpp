@@ -34,9 +34,13 @@ struct Stat {
     text[n] = '\0';
     // The name in field 2 may hold anything, so count from its end.
     const char* end = std::strrchr(text, ')');
-    if (end != nullptr && end[1] == ' ') fields = end + 2;
+    const char* begin = std::strchr(text, '(');
+    if (begin == nullptr || end == nullptr || end < begin || end[1] != ' ') return;
+    name.assign(begin + 1, end);
+    fields = end + 2;
   }
   char text[1024];
+  std::string name;
   const char* fields = "";
 };
 
@@ -52,6 +56,8 @@ std::uint64_t process_start_time(pid_t pid) {
     return 0;
   return start;
 }
+
+std::string process_name(pid_t pid) { return Stat(pid).name; }
 
 char process_state(pid_t pid) { return Stat(pid).fields[0]; }
 

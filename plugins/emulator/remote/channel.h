@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "remote/protocol.h"
 
@@ -23,6 +24,8 @@ struct Message {
 std::uint64_t process_start_time(pid_t pid);
 // State letter of proc(5), 'T' of one that is stopped; 0 when there is none.
 char process_state(pid_t pid);
+// Name of its program, at most 15 characters; empty when there is none.
+std::string process_name(pid_t pid);
 
 class Channel {
  public:

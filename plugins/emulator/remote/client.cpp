@@ -218,7 +218,8 @@ int Client::State::take_identity() {
   return 0;
 }
 
-// Says hello and takes the welcome. peer: pid of who serves the socket, 0: not known.
+// Says hello and takes the welcome. peer: pid of who made the socket, 0: not known;
+// that may be a service manager.
 Client::State::Connected Client::State::greet(Connection& connection, const ForkToken* token,
                                               std::uint32_t peer, std::uint32_t* daemon,
                                               std::string* error) {
@@ -241,7 +242,7 @@ Client::State::Connected Client::State::greet(Connection& connection, const Fork
   if (r == 0 || r == -EPIPE) r = connection.channel.receive(&reply, true);
   if (r == -EPIPE || r == -ECONNRESET) return Connected::kRetry;  // it was just ending
   if (r == -ETIMEDOUT) silent = true;
-  if (r == -ETIMEDOUT && peer != 0) {
+  if (r == -ETIMEDOUT && process_name(static_cast<pid_t>(peer)) == "opennrt-emud") {
     *error = unanswered(peer, options.patience_ms);
     return Connected::kFailed;
   }

