@@ -353,6 +353,10 @@ TEST_F(Doctor, WhatReplayAnswersFrom) {
   write("/bad.trace", "no recording\n");
   EXPECT_EQ(run("", "OPENNRT_DEVICE=replay OPENNRT_REPLAY_FILE=bad.trace"), 1);
   expect("recording", file, "bad.trace", "OPENNRT_NDL_RECORD");
+  ASSERT_EQ(truncate((directory_ + "/bad.trace").c_str(), off_t{1} << 41), 0);
+  EXPECT_EQ(run("", "OPENNRT_DEVICE=replay OPENNRT_REPLAY_FILE=bad.trace", "ulimit -Sv 4000000;"),
+            1);
+  expect("recording", file, "is no port trace", "OPENNRT_NDL_RECORD");
   ASSERT_EQ(mkfifo((directory_ + "/fifo").c_str(), 0644), 0);
   EXPECT_EQ(run("", "OPENNRT_DEVICE=replay OPENNRT_REPLAY_FILE=fifo"), 1);
   expect("recording", file, "fifo: ", "OPENNRT_NDL_RECORD");

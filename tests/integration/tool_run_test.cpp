@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 
 namespace opennrt {
 namespace {
@@ -139,6 +140,20 @@ TEST_F(ToolRun, WhatIsNoModelIsRefusedByTheRuntime) {
   EXPECT_EQ(run(directory_ + "/junk"), 1);
   EXPECT_EQ(errors_.find("was compiled for"), std::string::npos) << errors_;
   EXPECT_NE(errors_.find("nrt_load"), std::string::npos) << errors_;
+}
+
+// The demo looks at its file before it starts the runtime, and says who speaks.
+TEST_F(ToolRun, TheDemoNamesItselfAndTheFile) {
+  for (const auto& [file, why] : {std::pair("/nonexistent.neff", "No such file or directory"),
+                                  std::pair("/dev/zero", "is no regular file")}) {
+    const std::string command = std::string("OPENNRT_DEVICE=none '" OPENNRT_DEMO "' ") + file +
+                                " >" + directory_ + "/out 2>" + directory_ + "/err";
+    const int status = std::system(command.c_str());
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << file;
+    EXPECT_EQ(contents(directory_ + "/err"),
+              std::string("vecadd_demo: ") + file + ": " + why + "\n");
+    EXPECT_EQ(contents(directory_ + "/out"), "");
+  }
 }
 
 TEST_F(ToolRun, OutputThatDoesNotArriveIsAnError) {
