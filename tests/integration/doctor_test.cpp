@@ -414,7 +414,7 @@ TEST_F(Doctor, WordsOfOthersAreShownWithoutControlCharacters) {
   EXPECT_EQ(run(), 1);
   expect("holders", "/dev/neuron0", "(sl???]e?p)", "kill ");
   EXPECT_EQ(run("--json"), 1);
-  EXPECT_THAT(out_, HasSubstr("(sl\\ufffd\\ufffd\\u001b]e\\u000ap)"));
+  EXPECT_THAT(out_, HasSubstr("(sl???]e?p)"));
   ::kill(holder, SIGKILL);
   ::waitpid(holder, nullptr, 0);
 }

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "plugin_path.h"
+
 namespace opennrt::tools {
 
 namespace {
@@ -34,8 +36,7 @@ Surroundings::Surroundings()
     std::string& path = sources.environment["OPENNRT_PLUGIN_PATH"];
     const auto own = std::filesystem::path(library_).parent_path() / "plugins";
     std::error_code error;
-    if (std::filesystem::is_directory(own, error))
-      path += (path.empty() ? "" : path.find(',') == path.npos ? ":" : ",") + own.string();
+    if (std::filesystem::is_directory(own, error)) path = with_plugin_directory(path, own.string());
   }
   loaded_ = config::load(sources);
   loader_.configure(loaded_.config);
