@@ -93,6 +93,15 @@ function(stage_archive)
       endif()
     endif()
   endforeach()
+  # Programs find what is carried; those that are clients of the library do already.
+  file(GLOB programs ${root}/bin/*)
+  foreach(program ${programs})
+    execute_process(COMMAND patchelf --print-rpath ${program} OUTPUT_VARIABLE path ERROR_QUIET
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(path STREQUAL "")
+      run(patchelf --set-rpath $ORIGIN/../${CPACK_OPENNRT_LIBDIR}/opennrt ${program})
+    endif()
+  endforeach()
   carry_libraries(${private})
 endfunction()
 

@@ -43,6 +43,9 @@ if [ "$MODEL" = /packages/vecadd.neff ]; then
   "$tree/bin/opennrt" neff build "$tree/share/opennrt/examples/vecadd.yaml" "$MODEL" >/dev/null
 fi
 adds "$tree/bin/"
+for name in run config plugins isa link ls top monitor doctor exec emu neff conform trace; do
+  "$tree/bin/opennrt" help "$name" >/tmp/help 2>&1 || { cat /tmp/help; fail "opennrt $name of the tarball"; }
+done
 [ -z "$("$tree/bin/opennrt" plugins | grep -v "$tree" || true)" ] || fail "the tarball uses what is elsewhere"
 mv "/tmp/any where" /tmp/elsewhere
 adds "$(echo /tmp/elsewhere/opennrt-*/bin/)"
