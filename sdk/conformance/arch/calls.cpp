@@ -10,6 +10,7 @@
 
 #include "arch/arch_case.h"
 #include "arch/guarded_record.h"
+#include "arch/interruptions.h"
 #include "opennrt/isa/records.h"
 
 namespace opennrt::conform {
@@ -104,6 +105,7 @@ ARCH_CASE(ArchCalls, ThreadsDoNotDisturbEachOther) {
       together.arrive_and_wait();
       for (std::uint32_t i = 0; i < kRounds; ++i) wrong[t] += answers(t) != alone[t];
     });
+  const Interruptions interruptions;
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, std::vector<std::uint32_t>(kThreads)) << "answers that another thread changed";
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arch/arch_case.h"
+#include "arch/interruptions.h"
 #include "host.h"
 
 namespace opennrt::conform {
@@ -83,6 +84,7 @@ void together(Work work) {
       while (ready < kThreads) std::this_thread::yield();
       work(t);
     });
+  const Interruptions interruptions;
   for (std::thread& thread : threads) thread.join();
 }
 
