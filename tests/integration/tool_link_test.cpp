@@ -14,6 +14,7 @@
 #include <string>
 
 #include "nrt/nrt.h"
+#include "support/repeats.h"
 
 namespace opennrt {
 namespace {
@@ -138,7 +139,7 @@ TEST_F(ToolLink, CallsAtTheSameTime) {
     calls +=
         "'" OPENNRT_TOOL "' link '" + deep.string() + "' 2>&1 & p" + std::to_string(i) + "=$!; ";
   calls += "wait $p0 && wait $p1 && wait $p2";
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < test::repeats(40); ++round) {
     const std::string command = "(" + calls + ") >" + (root_ / "out").string();
     const int status = std::system(command.c_str());
     std::ifstream in(root_ / "out");
