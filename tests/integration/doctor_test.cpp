@@ -47,6 +47,26 @@ class Doctor : public ::testing::Test {
   }
   void node() { write("/tree/dev/neuron0", ""); }
 
+  // A process, of that name, that has the node open; to be ended by the caller.
+  pid_t hold_node(const char* command) {
+    const pid_t holder = ::fork();
+    if (holder == 0) {
+      const std::string path = directory_ + "/tree/dev/neuron0";
+      if (std::freopen(path.c_str(), "r", stdin) != nullptr)
+        execl("/bin/sleep", command, "60", nullptr);
+      _exit(1);
+    }
+    // The descriptor is there before the other program is.
+    const auto name = [&] {
+      std::ifstream file("/proc/" + std::to_string(holder) + "/comm");
+      std::string text;
+      std::getline(file, text);
+      return text;
+    };
+    for (int i = 0; i < 10000 && name() != "sleep"; ++i) ::usleep(1000);
+    return holder;
+  }
+
   // before: words in front of the command, "NAME=value" or programs. Returns the exit code.
   int run(const std::string& options = "", const std::string& before = "",
           const std::string& shell = "") {
@@ -365,20 +385,7 @@ TEST_F(Doctor, WhatReplayAnswersFrom) {
 TEST_F(Doctor, WhoHasTheDevice) {
   driver("2.27.4.0");
   node();
-  const pid_t holder = ::fork();
-  if (holder == 0) {
-    const std::string path = directory_ + "/tree/dev/neuron0";
-    if (std::freopen(path.c_str(), "r", stdin) != nullptr) execlp("sleep", "sleep", "60", nullptr);
-    _exit(1);
-  }
-  // The descriptor is there before the other program is.
-  const auto name = [&] {
-    std::ifstream file("/proc/" + std::to_string(holder) + "/comm");
-    std::string text;
-    std::getline(file, text);
-    return text;
-  };
-  for (int i = 0; i < 10000 && name() != "sleep"; ++i) ::usleep(1000);
+  const pid_t holder = hold_node("sleep");
   ::kill(holder, SIGSTOP);
   int status = 0;
   ASSERT_EQ(::waitpid(holder, &status, WUNTRACED), holder);
@@ -397,20 +404,7 @@ TEST_F(Doctor, WhoHasTheDevice) {
 TEST_F(Doctor, WordsOfOthersAreShownWithoutControlCharacters) {
   driver("2.27.4.0");
   node();
-  const pid_t holder = ::fork();
-  if (holder == 0) {
-    const std::string path = directory_ + "/tree/dev/neuron0";
-    if (std::freopen(path.c_str(), "r", stdin) != nullptr)
-      execl("/bin/sleep", "sl\x9b\xff\x1b]e\np", "60", nullptr);
-    _exit(1);
-  }
-  const auto name = [&] {
-    std::ifstream file("/proc/" + std::to_string(holder) + "/comm");
-    std::string text;
-    std::getline(file, text);
-    return text;
-  };
-  for (int i = 0; i < 10000 && name() != "sleep"; ++i) ::usleep(1000);
+  const pid_t holder = hold_node("sl\x9b\xff\x1b]e\np");
   EXPECT_EQ(run(), 1);
   expect("holders", "/dev/neuron0", "(sl???]e?p)", "kill ");
   EXPECT_EQ(run("--json"), 1);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugin/loader.h"
+#include "plugin/validate.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plugin/validate.h"
+#include <cstddef>
+#include <cstring>
+
 #include "support/plugin_directory.h"
 
 namespace opennrt::plugin {
@@ -184,6 +187,31 @@ TEST_F(LoaderTest, MandatoryMemberOfAnArch) {
   EXPECT_EQ(loader_.arch(256).status().message(),
             "no usable plugin for arch 256: " + PluginDirectory::library("arch-no-classify") +
                 ": mandatory member address.classify is missing");
+}
+
+// The core calls them without asking, so a table without any one of them is refused.
+TEST_F(LoaderTest, EveryAddressAndDmaFunctionOfAnArchIsMandatory) {
+  directory_.manifest("a.plugin.yaml", "arch", "d", PluginDirectory::library("arch"));
+  configure();
+  const auto loaded = loader_.arch(256);
+  ASSERT_TRUE(loaded.is_ok());
+  ASSERT_TRUE(check_arch(**loaded, 256, "x.so").is_ok());
+  const auto without = [&](auto group, auto nrtp_arch_plugin::* member, std::size_t offset) {
+    nrtp_arch_plugin table = **loaded;
+    std::memset(reinterpret_cast<char*>(&group) + offset, 0, sizeof(void*));
+    table.*member = &group;
+    return std::string(check_arch(table, 256, "x.so").message());
+  };
+  for (std::size_t at = offsetof(nrtp_arch_address, local_to_device);
+       at < sizeof(nrtp_arch_address); at += sizeof(void*))
+    EXPECT_THAT(without(*(*loaded)->address, &nrtp_arch_plugin::address, at),
+                HasSubstr("mandatory member address."))
+        << at;
+  for (std::size_t at = offsetof(nrtp_arch_dma, udma_bar0);
+       at <= offsetof(nrtp_arch_dma, alloc_class); at += sizeof(void*))
+    EXPECT_THAT(without(*(*loaded)->dma, &nrtp_arch_plugin::dma, at),
+                HasSubstr("mandatory member dma."))
+        << at;
 }
 
 TEST_F(LoaderTest, ArchTypeMustMatchTheManifest) {
